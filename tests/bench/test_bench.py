@@ -17,8 +17,8 @@ from articulus import bench
 from articulus.bench import exudyn, first, narrow, peers, rows, runs
 from articulus.bench.models import chain, tree
 from articulus.bench.reference import joint_forces, residual
-from articulus.bench.row import Bar, Row
-from articulus.bench.sections import Section
+from articulus.bench.row import FigureLimit, Measurement
+from articulus.bench.sections import BenchSection
 from articulus.bench.startup import LOOPS, Start, Starter
 from articulus.bench.table import COLUMNS, as_json, as_markdown, duration
 from articulus.bench.timing import Contender, race
@@ -81,7 +81,7 @@ def test_sections_are_chosen_by_words_of_their_titles(monkeypatch):
     monkeypatch.setattr(
         bench,
         "sections",
-        lambda quick: [Section(t, lambda effort, t=t: measured.append(t) or []) for t in titles],
+        lambda quick: [BenchSection(t, lambda effort, t=t: measured.append(t) or []) for t in titles],
     )
     bench.measure(quick=True, only=["cold start"])
     assert measured == titles[:2]
@@ -100,7 +100,7 @@ def test_batches_are_measured_with_256_bit_vectors_too(monkeypatch):
         "inverse dynamics, batch, 256-bit vectors",
         "mass matrix, batch, 256-bit vectors",
     )
-    assert (inverse.bar, matrix.bar) == (Bar(20), Bar(15))
+    assert (inverse.bar, matrix.bar) == (FigureLimit(20), FigureLimit(15))
     assert inverse.ours_us > 0 < inverse.peak_share
     assert inverse.with_share(1.0) == inverse
     monkeypatch.setenv("ARTICULUS_LANES", "4")
@@ -157,7 +157,7 @@ def test_a_compiler_that_refuses_is_named(monkeypatch):
 def test_results_that_differ_are_not_timed(monkeypatch):
     pytest.importorskip("pinocchio")
     monkeypatch.setattr(rows, "difference", lambda *_: 1e-3)
-    row = rows.batched("forward_dynamics", chain(2), Bar(1.0), BRIEF)
+    row = rows.batched("forward_dynamics", chain(2), FigureLimit(1.0), BRIEF)
     assert row.failed
     assert row.met is False
     assert row.ours_us is None
@@ -242,17 +242,19 @@ def test_race_counts_evaluations():
 
 
 def test_bars():
-    assert Bar(20).met(20.0)
-    assert not Bar(20).met(19.9)
-    assert Bar(0.6, at_least=False).met(0.5)
-    assert str(Bar(4, at_least=False, unit="s")) == "<= 4 s"
-    assert Row("x", 1, bar=Bar(2)).met is None
-    assert Row("x", 1, bar=Bar(2), value=1.0).met is False
+    assert FigureLimit(20).met(20.0)
+    assert not FigureLimit(20).met(19.9)
+    assert FigureLimit(0.6, at_least=False).met(0.5)
+    assert str(FigureLimit(4, at_least=False, unit="s")) == "<= 4 s"
+    assert Measurement("x", 1, bar=FigureLimit(2)).met is None
+    assert Measurement("x", 1, bar=FigureLimit(2), value=1.0).met is False
 
 
 def test_texts():
     made = [
-        Row("x", 7, ours_us=0.1, peer="y", peer_us=2.0, value=20.0, bar=Bar(20), flops=50).with_share(1e9)
+        Measurement(
+            "x", 7, ours_us=0.1, peer="y", peer_us=2.0, value=20.0, bar=FigureLimit(20), flops=50
+        ).with_share(1e9)
     ]
     *_, header, rule, line = as_markdown(FACTS, made).splitlines()
     assert header.count("|") == rule.count("|") == line.count("|") == len(COLUMNS) + 1

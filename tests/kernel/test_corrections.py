@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 from articulus import kernel
-from articulus.kernel.corrections import Corrections, Part, Sums
+from articulus.kernel.corrections import Corrections, Sums, ThreadShare
 
 ROWS, EDGE, STEPS, DT = 53, 2, 7, 0.1
 SIZE = ROWS + 2 * EDGE
@@ -52,7 +52,7 @@ def taken(threads: int, speed: float = 1.0, begin: np.ndarray = BEGIN):
             for a in (0, 1)
         ]  # fmt: skip
         counts = np.ones(own.stop - own.start, bool)
-        parts.append(Part(rows, change[own], counts, time, tuple(calls), after))
+        parts.append(ThreadShare(rows, change[own], counts, time, tuple(calls), after))
         before.append([Sums(COUPLING[own], np.arange(own.start, own.stop))])
     steps = Corrections(values, fresh, tuple(means), extra_values, parts, MOST)
     steps.before(before)

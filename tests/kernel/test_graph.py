@@ -9,7 +9,7 @@ import pytest
 from articulus import kernel
 from articulus.errors import UnsupportedOperation
 from articulus.kernel import program
-from articulus.kernel.graph import Call, Elementwise, Product, Run
+from articulus.kernel.graph import Call, Elementwise, MatrixProduct, RoutineCall
 
 from .support import run, same_bits, targets
 
@@ -46,20 +46,20 @@ def check(function: ca.Function, rows: int = 6) -> program.Program:
 def test_products(m, k, n):
     a, b = ca.MX.sym("a", m, k), ca.MX.sym("b", k, n)
     built = check(ca.Function("f", [a, b], [a @ b]))
-    assert [type(s) for s in built.steps] == [Product]
+    assert [type(s) for s in built.steps] == [MatrixProduct]
 
 
 def test_transposed_operands_cost_nothing():
     a, b = ca.MX.sym("a", 12, 11), ca.MX.sym("b", 12, 13)
     built = check(ca.Function("f", [a, b], [a.T @ b, (b.T @ a).T]))
-    assert all(isinstance(s, Product) for s in built.steps)
+    assert all(isinstance(s, MatrixProduct) for s in built.steps)
 
 
 def test_stacked_matrices_and_their_rows_cost_nothing():
     a, b, c, d = (ca.MX.sym(name, *size) for name, size in zip("abcd", ((12, 12), (12, 9), (5, 12), (6, 17))))
     stacked = ca.vertcat(a @ b, c @ b)
     built = check(ca.Function("f", [a, b, c, d], [d @ stacked, stacked[2:14, 1::2].T @ a]))
-    assert all(isinstance(s, Product) for s in built.steps)
+    assert all(isinstance(s, MatrixProduct) for s in built.steps)
 
 
 def test_slots_serve_again_for_matrices_of_other_sizes():
@@ -81,14 +81,14 @@ def test_slots_serve_again_for_matrices_of_other_sizes():
 def test_sums_fold_into_products(make):
     a, b, c = ca.MX.sym("a", 12, 12), ca.MX.sym("b", 12, 12), ca.MX.sym("c", 12, 12)
     built = check(ca.Function("f", [a, b, c], [make(a @ b, c)]))
-    assert [type(s) for s in built.steps] == [Product]
+    assert [type(s) for s in built.steps] == [MatrixProduct]
 
 
 def test_a_product_used_twice_is_kept():
     a, b, c = ca.MX.sym("a", 12, 12), ca.MX.sym("b", 12, 12), ca.MX.sym("c", 12, 12)
     p = a @ b
     built = check(ca.Function("f", [a, b, c], [-p, p, p - c, ca.mac(a, p, c)]))
-    assert sum(isinstance(s, Product) for s in built.steps) == 2
+    assert sum(isinstance(s, MatrixProduct) for s in built.steps) == 2
 
 
 def test_rearrangements_move_nothing():
@@ -112,7 +112,7 @@ def test_calls_of_sx_functions_and_products():
     q, b = ca.MX.sym("q", 4), ca.MX.sym("b", 4, 80)
     m, s = inner(q)
     built = check(ca.Function("f", [q, b], [m @ b, s * 2, ca.solve(m + 5 * ca.MX.eye(4), q, "symbolicqr")]))
-    assert any(isinstance(s, Product) for s in built.steps)
+    assert any(isinstance(s, MatrixProduct) for s in built.steps)
 
 
 def test_a_function_called_repeatedly_is_emitted_once():
@@ -145,7 +145,7 @@ def test_a_graph_called_repeatedly_is_emitted_once():
     outer, factor, total = again(p, q)
     last = again(outer, 0.5 * factor)
     built = check(ca.Function("f", [p, q], [outer + last[0], last[1], total * last[2]]), rows=30)
-    runs = [s for s in built.steps if isinstance(s, Run)]
+    runs = [s for s in built.steps if isinstance(s, RoutineCall)]
     assert len(runs) == 2
     assert runs[0].routine is runs[1].routine
     assert built.signature.instruction_count >= 2 * runs[0].operations > 0
@@ -265,4 +265,4 @@ def test_operand_of_a_product_that_several_steps_write_is_not_copied():
     check(ca.Function("scattered", [a, b], [ca.mtimes(scattered, ca.vertcat(a, b))]))
     stacked = ca.vertcat(*blocks).T
     made = check(ca.Function("stacked", [a, b], [ca.mtimes(stacked, ca.vertcat(a, b))]))
-    assert all(isinstance(step, Product) for step in made.steps)
+    assert all(isinstance(step, MatrixProduct) for step in made.steps)

@@ -9,7 +9,7 @@ from casadi import SX
 
 from articulus import kernel
 from articulus.kernel import sweep
-from articulus.kernel.graph import Sweep
+from articulus.kernel.graph import SelectionLoop
 from articulus.kernel.program import build
 from articulus.kernel.sweep import Selection
 
@@ -41,7 +41,7 @@ def around() -> ca.Function:
 def test_sweeps_are_the_calls_one_by_one(rows: int) -> None:
     """Lanes in which other pairs are near do not matter: rounding of exp alone."""
     function, rng = around(), np.random.default_rng(2)
-    assert any(isinstance(step, Sweep) for step in build(function).steps)
+    assert any(isinstance(step, SelectionLoop) for step in build(function).steps)
     x = rng.normal(size=(rows, 8)) * np.geomspace(0.05, 3, rows)[:, None]
     force, pairs = kernel.compile(function)(x if rows > 1 else x[0])
     for row, one, two in zip(x, np.atleast_2d(force), np.atleast_1d(pairs)):

@@ -11,13 +11,13 @@ from rich.console import Console
 from rich.progress import track
 
 from articulus.bench.machine import machine, sentence
-from articulus.bench.row import Bar, Row
+from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import Effort
-from articulus.bench.sections import Section, sections
+from articulus.bench.sections import BenchSection, sections
 from articulus.bench.table import as_json, as_markdown, as_table
 from articulus.errors import InputError
 
-__all__ = ["Bar", "Report", "Row", "measure", "run"]
+__all__ = ["BenchReport", "FigureLimit", "Measurement", "measure", "run"]
 
 QUICK_SECONDS = 0.0
 """Of a race in a smoke run, whose two rounds show that it works; its times are rough."""
@@ -26,11 +26,11 @@ PIPE_WIDTH = 240
 
 
 @dataclass(frozen=True)
-class Report:
+class BenchReport:
     """What was measured, and on what."""
 
     machine: dict[str, Any]
-    rows: list[Row]
+    rows: list[Measurement]
 
 
 def run(quick: bool = False, json: bool = False, markdown: bool = False, only: Sequence[str] = ()) -> None:
@@ -59,7 +59,7 @@ def run(quick: bool = False, json: bool = False, markdown: bool = False, only: S
     console.print(f"{len(report.rows)} rows; {sum(barred)} of {len(barred)} bars met")
 
 
-def measure(quick: bool = False, show_progress: bool = False, only: Sequence[str] = ()) -> Report:
+def measure(quick: bool = False, show_progress: bool = False, only: Sequence[str] = ()) -> BenchReport:
     """Return all rows, measured in one go on one core.
 
     Parameters
@@ -75,10 +75,10 @@ def measure(quick: bool = False, show_progress: bool = False, only: Sequence[str
     effort = Effort(QUICK_SECONDS, quick=True, rounds=2) if quick else Effort()
     facts = machine(effort.seconds)
     rows = [row for part in (_watched(parts) if show_progress else parts) for row in part.rows(effort)]
-    return Report(facts, [row.with_share(1e9 * facts["peak_gflops"]) for row in rows])
+    return BenchReport(facts, [row.with_share(1e9 * facts["peak_gflops"]) for row in rows])
 
 
-def _chosen(parts: list[Section], only: Sequence[str]) -> list[Section]:
+def _chosen(parts: list[BenchSection], only: Sequence[str]) -> list[BenchSection]:
     """Return the sections that are asked for."""
     for words in only:
         if not any(words in part.title for part in parts):
@@ -88,7 +88,7 @@ def _chosen(parts: list[Section], only: Sequence[str]) -> list[Section]:
     return [part for part in parts if not only or any(words in part.title for words in only)]
 
 
-def _watched(parts: list[Section]) -> Iterable[Section]:
+def _watched(parts: list[BenchSection]) -> Iterable[BenchSection]:
     console = _console(stderr=True)
     return track(parts, "measuring", console=console, transient=True) if console.is_terminal else parts
 

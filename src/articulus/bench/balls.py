@@ -9,7 +9,7 @@ import numpy as np
 
 import articulus as art
 from articulus.bench.models import Array
-from articulus.bench.row import Bar, Row
+from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import Effort, exponent
 from articulus.bench.timing import Contender, race
 from articulus.simulation.loop.components import Contacts
@@ -26,11 +26,11 @@ WALLS = {"left": (0, 1), "right": (0, -1), "front": (1, 1), "back": (1, -1)}
 """Axis and direction into the box."""
 
 
-def growth(effort: Effort) -> Iterator[Row]:
+def growth(effort: Effort) -> Iterator[Measurement]:
     """Give the exponent with which a step grows with the pairs that touch; they are those that the broad phase leaves."""
     sizes = [4] if effort.quick else [12, 25, 50]
-    bar = None if effort.quick else Bar(1.3, at_least=False, unit="exponent")
-    row = partial(Row, f"{sizes[-1]} spheres in a box, one step", 6 * sizes[-1], bar=bar)
+    bar = None if effort.quick else FigureLimit(1.3, at_least=False, unit="exponent")
+    row = partial(Measurement, f"{sizes[-1]} spheres in a box, one step", 6 * sizes[-1], bar=bar)
     contenders, pairs, gaps = [], [], []
     for n in sizes:
         m, contacts, q = box_of_balls(n)

@@ -21,7 +21,7 @@ import articulus as art
 from articulus.bench.beside_exudyn import beside_exudyn, too_far
 from articulus.bench.child import one_core_json
 from articulus.bench.flexible_beams import CABLE, assembled, cables, driven_cable, settings
-from articulus.bench.row import Bar, Row
+from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import Effort, notes
 from articulus.bench.timing import Contender, race
 from articulus.cases.simo_spin_up.case import LENGTH, across, angle
@@ -36,7 +36,7 @@ SAMPLE = 0.1
 
 
 @dataclass(frozen=True)
-class Task:
+class BeamTask:
     """A motion of the beam on its hinge, and the steps with which both programs are timed.
 
     Parameters
@@ -49,7 +49,7 @@ class Task:
         Largest error of the tip at any sampled time.
     ours, theirs : float [s]
         Steps.
-    bar : Bar or None
+    bar : FigureLimit or None
     """
 
     name: str
@@ -58,12 +58,12 @@ class Task:
     allowed: float
     ours: float
     theirs: float
-    bar: Bar | None
+    bar: FigureLimit | None
 
 
 TASKS = (
-    Task("driven", True, 20.0, 1e-4, 0.01, 0.0025, Bar(5)),
-    Task("falling", False, 5.0, 1e-2, 0.01, 0.01, None),
+    BeamTask("driven", True, 20.0, 1e-4, 0.01, 0.0025, FigureLimit(5)),
+    BeamTask("falling", False, 5.0, 1e-2, 0.01, 0.01, None),
 )
 """Driven smoothly, we reach in four times the step the accuracy of Exudyn; after a sudden release both err alike."""
 
@@ -83,7 +83,7 @@ def beam_on_hinge(elements: int, driven: bool) -> art.Loop:
     return art.Loop(m, components=[forces])
 
 
-def path(loop: art.Loop, task: Task, step: float) -> np.ndarray:
+def path(loop: art.Loop, task: BeamTask, step: float) -> np.ndarray:
     """Return what is compared at every sample: the deflection, or the place of the tip in the plane [m]."""
     run = loop.simulate(task.seconds, method="generalized_alpha", step=step, sample=SAMPLE, outputs=())
     last = loop.mechanism.description.bodies[-1].name
@@ -91,7 +91,7 @@ def path(loop: art.Loop, task: Task, step: float) -> np.ndarray:
     return across(run.t, tip) if task.driven else tip
 
 
-def link(effort: Effort) -> Iterator[Row]:
+def link(effort: Effort) -> Iterator[Measurement]:
     """Give a beam on a hinge against Exudyn's ANCF cable, each with a step that reaches the same accuracy."""
     for task in TASKS[:1] if effort.quick else TASKS:
         yield _row(
@@ -99,9 +99,9 @@ def link(effort: Effort) -> Iterator[Row]:
         )
 
 
-def _row(task: Task, elements: int, effort: Effort) -> Row:
+def _row(task: BeamTask, elements: int, effort: Effort) -> Measurement:
     title = f"exact beam as a link, {task.name}, {elements} elements, {task.seconds:g} s"
-    row = partial(Row, title, 6 * elements + 1, bar=task.bar)
+    row = partial(Measurement, title, 6 * elements + 1, bar=task.bar)
     loop = beam_on_hinge(elements, task.driven)
     exact = path(loop, task, task.ours / 8)
     gap = np.abs(path(loop, task, task.ours) - exact).max()
@@ -112,7 +112,7 @@ def _row(task: Task, elements: int, effort: Effort) -> Row:
     )[0]
     row = partial(row, ours_us=ours)
     found = beside_exudyn(row, lambda: _exudyn(task, elements), exact, task.allowed, effort)
-    if isinstance(found, Row):
+    if isinstance(found, Measurement):
         return found
     their_gap, peer = found
     note = notes(
@@ -122,7 +122,7 @@ def _row(task: Task, elements: int, effort: Effort) -> Row:
     return row(peer="Exudyn ANCFCable2D", peer_us=peer, value=peer / ours, note=note)
 
 
-def _exudyn(task: Task, elements: int) -> tuple[list, float]:
+def _exudyn(task: BeamTask, elements: int) -> tuple[list, float]:
     """Return what Exudyn finds at every sample [m] and the time of its solver [s]."""
     if task.driven:
         return driven_cable(elements, task.seconds, round(task.seconds / task.theirs))

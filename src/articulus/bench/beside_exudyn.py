@@ -10,17 +10,17 @@ import numpy as np
 
 from articulus.bench import exudyn
 from articulus.bench.models import Array
-from articulus.bench.row import Row
+from articulus.bench.row import Measurement
 from articulus.bench.rows import Effort
 
 
 def beside_exudyn(
-    row: Callable[..., Row],
+    row: Callable[..., Measurement],
     run: Callable[[], tuple[Any, float]],
     exact: Array,
     allowed: float,
     effort: Effort,
-) -> Row | tuple[float, float]:
+) -> Measurement | tuple[float, float]:
     """Return Exudyn's largest error [m] and its least time [us], or a row that says why there are none.
 
     Parameters

@@ -20,7 +20,7 @@ import numpy as np
 
 from articulus.bench import peers
 from articulus.bench.models import chain
-from articulus.bench.row import Bar, Row
+from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import AGREE, Effort, difference, differs, raced
 from articulus.bench.timing import Contender, race
 from articulus.study.campaign.calls import run as run_campaign
@@ -112,7 +112,7 @@ def _bare(plan: Any, runs: int, steps: int) -> Any:
     return partial(plan.study.loop.rollout, steps * STEP, q, v, params=params, step=STEP)
 
 
-def arms(effort: Effort) -> Iterator[Row]:
+def arms(effort: Effort) -> Iterator[Measurement]:
     """Give runs of a 7-revolute arm with PD, all parameters varied: against MuJoCo, the bare rollout, and on two threads."""
     steps = 100 if effort.quick else 1000
     with TemporaryDirectory(prefix="articulus-bench-") as place:
@@ -126,9 +126,9 @@ def arms(effort: Effort) -> Iterator[Row]:
             yield _two_dask_workers(study, effort)
 
 
-def _against_mujoco(study: Path, steps: int, effort: Effort) -> Row:
+def _against_mujoco(study: Path, steps: int, effort: Effort) -> Measurement:
     runs = 512 if effort.quick else 4096
-    row = partial(Row, "campaign of arms with PD, one step of a run", N, bar=Bar(20))
+    row = partial(Measurement, "campaign of arms with PD, one step of a run", N, bar=FigureLimit(20))
     ours = Contender("articulus", partial(_campaign, study, runs), runs * steps)
     if not peers.mujoco():
         return row(ours_us=race([ours], 0.0, 2)[0], note="MuJoCo is not installed (extra `bench`)")
@@ -145,10 +145,10 @@ def _against_mujoco(study: Path, steps: int, effort: Effort) -> Row:
     return raced(row, ours, rivals, Effort(0.0, effort.quick, 2), note)
 
 
-def _at_equal_error(folder: Path, end: float, effort: Effort) -> Row:
+def _at_equal_error(folder: Path, end: float, effort: Effort) -> Measurement:
     """Time whole runs, each engine with the longest step whose error is within ERROR."""
     runs = 512 if effort.quick else 4096
-    row = partial(Row, "campaign of arms with PD, one run at equal error", N, bar=Bar(20))
+    row = partial(Measurement, "campaign of arms with PD, one run at equal error", N, bar=FigureLimit(20))
     if not peers.mujoco():
         return row(note="MuJoCo is not installed (extra `bench`)")
     loop = Campaign.read(_study(folder, runs, 1000, end), runs=runs, vary={}).study.loop
@@ -190,7 +190,7 @@ def _fewest_steps(error_after: Callable[[int], float], high: int) -> tuple[int, 
     return high, error_after(high)
 
 
-def _overhead(study: Path, steps: int, effort: Effort) -> Row:
+def _overhead(study: Path, steps: int, effort: Effort) -> Measurement:
     runs = 4096 if effort.quick else 100_000
     plan = Campaign.read(study, runs=runs)
     ways = [
@@ -199,25 +199,31 @@ def _overhead(study: Path, steps: int, effort: Effort) -> Row:
     ]
     whole, bare = race(ways, 0.0, 2)
     over = 100 * (whole / bare - 1)
-    return Row(
+    return Measurement(
         f"campaign of {runs:,} runs, over the bare rollout", N, ours_us=whole, peer="rollout", peer_us=bare, value=over, unit="%",
-        bar=None if effort.quick else Bar(3.0, at_least=False, unit="%"), note=f"{steps} steps per run",
+        bar=None if effort.quick else FigureLimit(3.0, at_least=False, unit="%"), note=f"{steps} steps per run",
     )  # fmt: skip
 
 
-def _two(study: Path, steps: int, effort: Effort) -> Row:
+def _two(study: Path, steps: int, effort: Effort) -> Measurement:
     runs = 2048 if effort.quick else 8192
     ways = [Contender(f"{k} threads", partial(_campaign, study, runs, threads=k), runs) for k in (2, 1)]
     two, one = race(ways, 0.0, effort.rounds, cores=2)
-    return Row(
+    return Measurement(
         "campaign on two threads", N, ours_us=two, peer="articulus, one thread", peer_us=one, value=one / two,
-        bar=None if effort.quick else Bar(1.7), note=f"{runs} runs of {steps} steps; {_load()}",
+        bar=None if effort.quick else FigureLimit(1.7), note=f"{runs} runs of {steps} steps; {_load()}",
     )  # fmt: skip
 
 
-def _two_dask_workers(study: Path, effort: Effort) -> Row:
+def _two_dask_workers(study: Path, effort: Effort) -> Measurement:
     """Time the work on clusters of one and two workers that are there already."""
-    row = partial(Row, "campaign on two dask workers", N, peer="articulus, one dask worker", bar=Bar(1.6))
+    row = partial(
+        Measurement,
+        "campaign on two dask workers",
+        N,
+        peer="articulus, one dask worker",
+        bar=FigureLimit(1.6),
+    )
     try:
         from distributed import LocalCluster
     except ImportError:
@@ -237,7 +243,7 @@ def _two_dask_workers(study: Path, effort: Effort) -> Row:
     return row(ours_us=two, peer_us=one, value=one / two, note=f"{runs} runs; {_load()}")
 
 
-def large(effort: Effort) -> Iterator[Row]:
+def large(effort: Effort) -> Iterator[Measurement]:
     """Give memory of a campaign of a million runs, and the time of a new process to know that nothing is left of it."""
     runs = 20_000 if effort.quick else 1_000_000
     with TemporaryDirectory(prefix="articulus-bench-") as place:
@@ -249,8 +255,10 @@ def large(effort: Effort) -> Iterator[Row]:
             capture_output=True,
             text=True,
         )
-        bar = None if effort.quick else Bar(400, at_least=False, unit="MB")
-        yield Row(f"memory of a campaign of {runs:,} runs", 1, value=float(ran.stdout), unit="MB", bar=bar)
+        bar = None if effort.quick else FigureLimit(400, at_least=False, unit="MB")
+        yield Measurement(
+            f"memory of a campaign of {runs:,} runs", 1, value=float(ran.stdout), unit="MB", bar=bar
+        )
         command = [
             sys.executable,
             "-m",
@@ -271,9 +279,9 @@ def large(effort: Effort) -> Iterator[Row]:
             times.append(
                 after.children_user + after.children_system - before.children_user - before.children_system
             )
-        yield Row(
+        yield Measurement(
             f"finished campaign of {runs:,} runs: nothing is left", 1, value=min(times), unit="s",
-            bar=None if effort.quick else Bar(1.0, at_least=False, unit="s"), note="processor time of a new process",
+            bar=None if effort.quick else FigureLimit(1.0, at_least=False, unit="s"), note="processor time of a new process",
         )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import articulus as art
 from articulus.bench import peers
 from articulus.bench.models import Array
-from articulus.bench.row import Bar, Row
+from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import Effort, raced
 from articulus.bench.timing import Contender, race
 from articulus.simulation.loop.components import Contact
@@ -35,13 +35,13 @@ HEIGHTS = 5e-3
 """Largest difference of the heights at which the trunk stands in both engines [m]: their contacts give way differently."""
 
 
-def quadruped(effort: Effort) -> Iterator[Row]:
+def quadruped(effort: Effort) -> Iterator[Measurement]:
     """Give a robot with 18 degrees of freedom that drops on four feet, RK4 at 1 ms, against MuJoCo's step on one thread."""
     steps = 200 if effort.quick else 1000
     q, v = _start()
     call = partial(art.rollout, robot(), steps * STEP, q, v, components=feet(), step=STEP)
     ours = Contender("articulus", call, RUNS * steps)
-    row = partial(Row, "quadruped on four feet, one step of 1 ms", robot().nv, bar=Bar(8))
+    row = partial(Measurement, "quadruped on four feet, one step of 1 ms", robot().nv, bar=FigureLimit(8))
     if not peers.mujoco():
         yield row(
             ours_us=race([ours], effort.seconds, effort.rounds)[0],

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from articulus.bench import peers
-from articulus.bench.row import Bar, Row
+from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import Effort
 from articulus.bench.timing import Contender, race
 from articulus.control import Estimator, RiccatiSolution, care, dare, kalman
@@ -23,7 +23,7 @@ AGREE = 1e-6
 NOISE, PERIOD = 1e-4, 0.1
 
 
-def riccati(effort: Effort) -> Iterator[Row]:
+def riccati(effort: Effort) -> Iterator[Measurement]:
     """Give the time of Riccati equations and filters of a chain of masses; the figure is a part of that of SB02MD."""
     for n in QUICK if effort.quick else SIZES:
         plant = chain(n)
@@ -47,13 +47,13 @@ def _row(
     C: np.ndarray,
     call: Callable[[], Estimator | RiccatiSolution],
     effort: Effort,
-) -> Row:
-    bar = None if effort.quick else Bar(2.0, at_least=False, unit="of its time")
+) -> Measurement:
+    bar = None if effort.quick else FigureLimit(2.0, at_least=False, unit="of its time")
     slycot = peers.module("slycot", "sb02md")
     ours = Contender("articulus", call)
     if slycot is None:
         (time,) = race([ours], effort.seconds, 2)
-        return Row(name, n, time, unit="of its time", bar=bar, note="Slycot is not installed")
+        return Measurement(name, n, time, unit="of its time", bar=bar, note="Slycot is not installed")
     G = C.T @ C / NOISE
 
     def rival() -> np.ndarray:
@@ -63,12 +63,12 @@ def _row(
     X = found.covariance if isinstance(found, Estimator) else found.X
     gap = float(np.abs(X - rival()).max() / np.abs(X).max())
     if not gap <= AGREE:
-        return Row(
+        return Measurement(
             name, n, failed=True, note=f"solutions differ by {gap:.1e}, more than {AGREE:g}: not timed"
         )
     time, theirs = race([ours, Contender("slycot.sb02md", rival)], effort.seconds, 2)
     note = f"agree to {gap:.0e}"
-    return Row(name, n, time, "slycot.sb02md", theirs, time / theirs, "of its time", bar, note=note)
+    return Measurement(name, n, time, "slycot.sb02md", theirs, time / theirs, "of its time", bar, note=note)
 
 
 def chain(n: int) -> LinearModel:

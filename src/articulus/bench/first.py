@@ -13,9 +13,9 @@ import numpy as np
 import articulus as art
 from articulus.bench import peers
 from articulus.bench.models import Model, chain, tree
-from articulus.bench.row import Bar, Row
+from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import AGREE, CHECKED, NO_PINOCCHIO, Effort, difference, differs, raced
-from articulus.bench.startup import ONE_STATE, Named, Starter, starter
+from articulus.bench.startup import ONE_STATE, LibraryModel, Starter, starter
 from articulus.bench.timing import Contender, race
 from articulus.dynamics.quantities import QUANTITIES
 
@@ -31,7 +31,7 @@ POINTS = 1000
 """Operating points of the linear models."""
 
 
-def cold_quantities(effort: Effort) -> Iterator[Row]:
+def cold_quantities(effort: Effort) -> Iterator[Measurement]:
     """Give the slowest cold first result of all quantities of a long chain, and that of the slowest derivatives."""
     if effort.quick:
         return
@@ -51,11 +51,11 @@ def cold_quantities(effort: Effort) -> Iterator[Row]:
         yield _seconds(f"cold first result, all {title}", LONG, found[slowest], limit, note)
 
 
-def cold_parameters(effort: Effort) -> Iterator[Row]:
+def cold_parameters(effort: Effort) -> Iterator[Measurement]:
     """Give cold first results of a long chain with ten named masses and two wrenches, and of derivatives by the masses."""
     if effort.quick:
         return
-    plain, named = chain(LONG), Named("named", _with_named_masses(chain(LONG)))
+    plain, named = chain(LONG), LibraryModel("named", _with_named_masses(chain(LONG)))
     for name, wrenches in (("forward_dynamics", ("link50", "link99")), ("derivatives", ())):
         times = []
         for model, acting in ((plain, ()), (named, wrenches)):
@@ -63,8 +63,8 @@ def cold_parameters(effort: Effort) -> Iterator[Row]:
                 times.append(start.cold(model, ONE_STATE, 2).processor)
         note = f"{times[0]:.2f} s without" + (", two wrenches" if wrenches else "")
         title = f"cold {name.replace('_', ' ')}, ten parameters"
-        bar, ratio = Bar(1.3, at_least=False), times[1] / times[0]
-        yield Row(title, LONG, ours_us=1e6 * times[1], value=ratio, bar=bar, note=note)
+        bar, ratio = FigureLimit(1.3, at_least=False), times[1] / times[0]
+        yield Measurement(title, LONG, ours_us=1e6 * times[1], value=ratio, bar=bar, note=note)
     with starter(QUANTITY.format(name="parameter_derivatives", frames=(), wrenches=())) as start:
         seconds = start.cold(named, ONE_STATE).processor
     yield _seconds("cold parameter derivatives, ten parameters", LONG, seconds, 6.0, "")
@@ -81,7 +81,7 @@ def _with_named_masses(model: Model) -> art.Mechanism:
     return mechanism
 
 
-def first_runs(effort: Effort) -> Iterator[Row]:
+def first_runs(effort: Effort) -> Iterator[Measurement]:
     """Give the time of a first short run, cold of long mechanisms and warm of 7 revolutes, and of a first linear model."""
     with starter(SIMULATE) as start:
         for model, note in () if effort.quick else ((chain(LONG), ""), (tree(), "30 freedoms, free base")):
@@ -96,21 +96,21 @@ def first_runs(effort: Effort) -> Iterator[Row]:
         yield _seconds("cold first linearize", 7, cold.before + cold.processor, 1.0, note)
 
 
-def _cold(start: Starter, model: Model, note: str) -> Row:
+def _cold(start: Starter, model: Model, note: str) -> Measurement:
     return _seconds("cold first simulate", model.nv, start.cold(model, ONE_STATE, 2).processor, 3.0, note)
 
 
-def _seconds(name: str, n: int, seconds: float, limit: float, note: str) -> Row:
-    bar = Bar(limit, at_least=False, unit="s")
-    return Row(name, n, ours_us=1e6 * seconds, value=seconds, unit="s", bar=bar, note=note)
+def _seconds(name: str, n: int, seconds: float, limit: float, note: str) -> Measurement:
+    bar = FigureLimit(limit, at_least=False, unit="s")
+    return Measurement(name, n, ours_us=1e6 * seconds, value=seconds, unit="s", bar=bar, note=note)
 
 
-def linear_models(effort: Effort) -> Iterator[Row]:
+def linear_models(effort: Effort) -> Iterator[Measurement]:
     """Give A, B, C, D about many states of 7 revolutes, per state, against a loop over Pinocchio's derivatives."""
     model = chain(7)
     q, v, u = model.states(POINTS)
     ours = Contender("articulus", partial(model.mechanism.linearize, q, v, u), POINTS)
-    row = partial(Row, f"linear models about {POINTS} states", model.nv, bar=Bar(10))
+    row = partial(Measurement, f"linear models about {POINTS} states", model.nv, bar=FigureLimit(10))
     if not peers.pinocchio():
         yield row(ours_us=race([ours], effort.seconds)[0], note=NO_PINOCCHIO)
         return

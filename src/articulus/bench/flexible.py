@@ -20,9 +20,9 @@ from articulus.bench.beside_exudyn import beside_exudyn, too_far
 from articulus.bench.child import one_core_json
 from articulus.bench.first import QUANTITY
 from articulus.bench.models import Array, chain
-from articulus.bench.row import Bar, Row
+from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import AGREE, RESULT_BYTES, ROWS, Effort, difference, differs, notes
-from articulus.bench.startup import ONE_STATE, Named, starter
+from articulus.bench.startup import ONE_STATE, LibraryModel, starter
 from articulus.bench.timing import Contender, race
 from articulus.dynamics.compiled import physics_version
 from articulus.dynamics.loops.factor import Factored
@@ -48,13 +48,15 @@ HUB_AGREE = 1e-6
 # a planar arm beside Exudyn
 
 
-def planar_arm(effort: Effort) -> Iterator[Row]:
+def planar_arm(effort: Effort) -> Iterator[Measurement]:
     """Give a free motion of two flexible links against Exudyn's reduced bodies, each with a step that is exact enough.
 
     Exudyn's bodies have no shortening, so ours are at the level without it too; the note says what it costs more.
     """
     end = 1.0 if effort.quick else 10.0
-    row = partial(Row, f"two-link flexible arm, {end:g} s", 6, bar=None if effort.quick else Bar(10))
+    row = partial(
+        Measurement, f"two-link flexible arm, {end:g} s", 6, bar=None if effort.quick else FigureLimit(10)
+    )
     exact = _tips(end, OUR_STEP / 8)
     gap = np.abs(_tips(end, OUR_STEP) - exact).max()
     if not gap <= ALLOWED:
@@ -67,7 +69,7 @@ def planar_arm(effort: Effort) -> Iterator[Row]:
     found = beside_exudyn(
         row, lambda: flexible_arm.exudyn(end, round(end / EXUDYN_STEP)), exact, ALLOWED, effort
     )
-    if isinstance(found, Row):
+    if isinstance(found, Measurement):
         yield found
         return
     their_gap, peer = found
@@ -94,30 +96,30 @@ def _tips(end: float, step: float) -> Array:
 # arms in space
 
 
-def spatial_arms(effort: Effort) -> Iterator[Row]:
+def spatial_arms(effort: Effort) -> Iterator[Measurement]:
     """Give forward dynamics of arms with three modes a link: beside as many rigid coordinates, and what more links cost."""
     sizes = (2, 3, 4) if effort.quick else (6, 12, 18)
     arms, n = [spatial_arm(links) for links in sizes], sizes[0]
     rigid = chain(arms[0].nv).mechanism
-    row = partial(Row, f"forward dynamics, batch, {n} flexible links", arms[0].nv)
+    row = partial(Measurement, f"forward dynamics, batch, {n} flexible links", arms[0].nv)
     gap = max(_round_trip(arm) for arm in arms)
     if not gap <= AGREE:
         yield row(failed=True, note=differs(gap))
         return
     *times, peer = race([_forward(arm) for arm in (*arms, rigid)], 2 * effort.seconds, effort.rounds)
     *flops, rigid_flops = (arm.kernel("forward_dynamics").flops for arm in (*arms, rigid))
-    bar = Bar(3, at_least=False, unit="x flops")
+    bar = FigureLimit(3, at_least=False, unit="x flops")
     note = notes(
         f"3 modes a link, beside a rigid chain of as many coordinates, {peer:.3g} us",
         f"inverse of it agrees to {gap:.0e}",
     )
     ratio = flops[0] / rigid_flops
     yield row(ours_us=times[0], value=ratio, unit=bar.unit, bar=bar, flops=flops[0], note=note)
-    bar = Bar(1.1, at_least=False, unit="x per link")
+    bar = FigureLimit(1.1, at_least=False, unit="x per link")
     more = np.diff(flops) / np.diff(sizes)
     note = ", ".join(f"{n}: {count:,} flops, {t:.3g} us" for n, count, t in zip(sizes, flops, times))
     name = f"forward dynamics, batch, a further link after {sizes[-2]} beside one after {sizes[0]}"
-    yield Row(
+    yield Measurement(
         name,
         arms[-1].nv,
         ours_us=times[-1],
@@ -167,7 +169,7 @@ def _round_trip(mechanism: art.Mechanism) -> float:
     return difference([found - bias], [tau - bias])
 
 
-def cold_arms(effort: Effort) -> Iterator[Row]:
+def cold_arms(effort: Effort) -> Iterator[Measurement]:
     """Give cold first results of arms with three modes a link."""
     if effort.quick:
         return
@@ -177,27 +179,31 @@ def cold_arms(effort: Effort) -> Iterator[Row]:
         ("derivatives", 20, 10.0),
     ):
         with starter(QUANTITY.format(name=name, frames=(), wrenches=())) as start:
-            seconds = start.cold(Named(f"arm{links}", spatial_arm(links)), ONE_STATE).processor
+            seconds = start.cold(LibraryModel(f"arm{links}", spatial_arm(links)), ONE_STATE).processor
         bar, title = (
-            Bar(limit, at_least=False, unit="s"),
+            FigureLimit(limit, at_least=False, unit="s"),
             f"cold {name.replace('_', ' ')}, {links} flexible links",
         )
         n = spatial_arm(links).nv
-        yield Row(title, n, ours_us=1e6 * seconds, value=seconds, unit="s", bar=bar, note="3 modes a link")
+        yield Measurement(
+            title, n, ours_us=1e6 * seconds, value=seconds, unit="s", bar=bar, note="3 modes a link"
+        )
 
 
 # derivatives
 
 
-def derivatives(effort: Effort) -> Iterator[Row]:
+def derivatives(effort: Effort) -> Iterator[Measurement]:
     """Give derivatives of forward dynamics beside CasADi's differentiation of the same recursion, as native code too."""
     short = _arm("consistent", ARM_MODES)
-    yield _derivatives("two links of 4 modes in a plane", short, Bar(5), effort)
+    yield _derivatives("two links of 4 modes in a plane", short, FigureLimit(5), effort)
     links = 2 if effort.quick else 6
     yield _derivatives(f"{links} links of 3 modes in space", spatial_arm(links), None, effort)
 
 
-def _derivatives(which: str, mechanism: art.Mechanism, bar: Bar | None, effort: Effort) -> Row:
+def _derivatives(
+    which: str, mechanism: art.Mechanism, bar: FigureLimit | None, effort: Effort
+) -> Measurement:
     rows = max(8, RESULT_BYTES // (24 * mechanism.nv**2))
     states, ours = _states(mechanism, rows), mechanism.kernel("derivatives")
     plain = kernel.cached(
@@ -206,7 +212,11 @@ def _derivatives(which: str, mechanism: art.Mechanism, bar: Bar | None, effort: 
         ranks=lambda: ((1, 1, 1), (2, 2, 2)),
     )
     row = partial(
-        Row, f"derivatives of forward dynamics, batch, {which}", mechanism.nv, bar=bar, flops=ours.flops
+        Measurement,
+        f"derivatives of forward dynamics, batch, {which}",
+        mechanism.nv,
+        bar=bar,
+        flops=ours.flops,
     )
     gap = difference(ours(*states), plain(*states))
     if not gap <= AGREE:
@@ -233,12 +243,12 @@ def _differentiated(mechanism: art.Mechanism) -> ca.Function:
 # many modes
 
 
-def hub(effort: Effort) -> Iterator[Row]:
+def hub(effort: Effort) -> Iterator[Measurement]:
     """Give 300 s of a free hub with six appendages and 141 modes in all; native code exists before the clock starts."""
     modes, end, checked = (12, 0.4, 0.2) if effort.quick else (141, 300.0, 5.0)
-    bar = None if effort.quick else Bar(30, at_least=False, unit="s")
+    bar = None if effort.quick else FigureLimit(30, at_least=False, unit="s")
     mechanism = art.load("hub_with_appendages", modes=modes)
-    row = partial(Row, f"hub with {modes} modes, {end:g} s", mechanism.nv, unit="s", bar=bar)
+    row = partial(Measurement, f"hub with {modes} modes, {end:g} s", mechanism.nv, unit="s", bar=bar)
     ends = [_spinning(mechanism, checked, HUB_STEP / k).q[-1] for k in (1, 2)]
     tips = [np.array([mechanism.pose(frame, q)[:3, 3] for frame in mechanism.frame_names]) for q in ends]
     gap = np.abs(tips[0] - tips[1]).max()

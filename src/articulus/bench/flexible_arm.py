@@ -34,7 +34,7 @@ SAMPLE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Link:
+class FlexibleLink:
     """A link as a flexible body, and as mass points with the shapes there: Exudyn's bodies have points only."""
 
     modes: Modes
@@ -46,7 +46,7 @@ class Link:
 
 
 @cache
-def link(payload: float, count: int = MODES) -> Link:
+def link(payload: float, count: int = MODES) -> FlexibleLink:
     """Return a link of so many modes with a point mass at its tip."""
     whole = beam(
         LENGTH, EI=ROUND, mass_per_length=MASS / LENGTH, elements=ELEMENTS, planes="y", tip_mass=payload
@@ -55,7 +55,7 @@ def link(payload: float, count: int = MODES) -> Link:
     assert points is not None
     modes = modes_of(whole, shapes, stations={"tip": ELEMENTS}, damping=DAMPING)
     tip = modes.station("tip")
-    return Link(
+    return FlexibleLink(
         modes,
         np.vstack([points.position, tip.position]),
         np.append(points.mass, 0.0),
@@ -154,7 +154,7 @@ def _links(exu: Any) -> tuple[Any, int]:
     return system, sensor
 
 
-def _reduced(exu: Any, held: Link) -> dict[str, Any]:
+def _reduced(exu: Any, held: FlexibleLink) -> dict[str, Any]:
     """Return the integrals of a body by Exudyn's names: sums over its mass points.
 
     A straight line of points has no inertia about itself; a little of it, which nothing turns, keeps the equations regular.

@@ -20,7 +20,7 @@ import numpy as np
 
 from articulus.bench.beside_exudyn import beside_exudyn, too_far
 from articulus.bench.child import one_core_json
-from articulus.bench.row import Bar, Row
+from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import Effort, notes
 from articulus.bench.timing import Contender, race
 from articulus.cases.simo_spin_up.case import LENGTH, SECTION, across, angle
@@ -36,11 +36,13 @@ SAMPLE = 0.1
 """[s]."""
 
 
-def spin_up(effort: Effort) -> Iterator[Row]:
+def spin_up(effort: Effort) -> Iterator[Measurement]:
     """Give the spin-up of Simo & Vu-Quoc against Exudyn's ANCF cable, each with a step that reaches the same accuracy."""
     elements, end = (8, 2.0) if effort.quick else (64, 20.0)
-    bar = None if effort.quick else Bar(2)
-    row = partial(Row, f"geometrically exact beam, {elements} elements, {end:g} s", 6 * elements, bar=bar)
+    bar = None if effort.quick else FigureLimit(2)
+    row = partial(
+        Measurement, f"geometrically exact beam, {elements} elements, {end:g} s", 6 * elements, bar=bar
+    )
     beam = Beam.straight(LENGTH, elements, CABLE).support(0).on(turning(angle))
     exact = _deflection(beam, end, OUR_STEP / 8)
     gap = np.abs(_deflection(beam, end, OUR_STEP) - exact).max()
@@ -54,7 +56,7 @@ def spin_up(effort: Effort) -> Iterator[Row]:
     found = beside_exudyn(
         row, lambda: driven_cable(elements, end, round(end / EXUDYN_STEP)), exact, ALLOWED, effort
     )
-    if isinstance(found, Row):
+    if isinstance(found, Measurement):
         yield found
         return
     their_gap, peer = found

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from articulus.bench import peers
-from articulus.bench.row import Bar, Row
+from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import Effort
 from articulus.bench.timing import Contender, race
 from articulus.control import hinfnorm, hinfsyn
@@ -29,15 +29,15 @@ PEER_STATES = 60
 """The most that the peer is asked for: it takes minutes with 200."""
 
 
-def synthesis(effort: Effort) -> Iterator[Row]:
+def synthesis(effort: Effort) -> Iterator[Measurement]:
     """Give the time of an optimal controller of a lightly damped beam beside SLICOT's SB10AD, and that of an infeasible one."""
     for n, limit in QUICK if effort.quick else SIZES:
-        bar = None if effort.quick else Bar(limit, at_least=False, unit="s")
+        bar = None if effort.quick else FigureLimit(limit, at_least=False, unit="s")
         yield _row(n, bar, effort)
         yield _infeasible(n, bar, effort)
 
 
-def _row(n: int, bar: Bar | None, effort: Effort) -> Row:
+def _row(n: int, bar: FigureLimit | None, effort: Effort) -> Measurement:
     name, plant = "Hinf synthesis, beam with two pairs of actuators and sensors", beam(n)
     found = hinfsyn(plant, 2, 2)
     note = f"gamma {found.gamma:.7g}, computed from the closed loop; {found.gamma / found.gamma_optimal - 1:.0e} above the least"
@@ -45,17 +45,17 @@ def _row(n: int, bar: Bar | None, effort: Effort) -> Row:
     rival = _slicot(plant) if n <= PEER_STATES else None
     if rival is None:
         (time,) = race([ours], effort.seconds, 2)
-        return Row(name, n, ours_us=time, value=1e-6 * time, unit="s", bar=bar, note=note)
+        return Measurement(name, n, ours_us=time, value=1e-6 * time, unit="s", bar=bar, note=note)
     claimed, reached = _claim(plant, rival())
     if reached > claimed * (1 + ATTAINED):
         note += f"; SB10AD claims {claimed:.7g}, its controller reaches {reached:.7g}"
     elif abs(claimed / found.gamma - 1) > AGREE:
-        return Row(name, n, failed=True, note=f"{note}; SB10AD: {claimed:.7g}")
+        return Measurement(name, n, failed=True, note=f"{note}; SB10AD: {claimed:.7g}")
     time, theirs = race([ours, Contender("slycot.sb10ad", rival)], effort.seconds, 2)
-    return Row(name, n, time, "slycot.sb10ad", theirs, 1e-6 * time, "s", bar, note=note)
+    return Measurement(name, n, time, "slycot.sb10ad", theirs, 1e-6 * time, "s", bar, note=note)
 
 
-def _infeasible(n: int, bar: Bar | None, effort: Effort) -> Row:
+def _infeasible(n: int, bar: FigureLimit | None, effort: Effort) -> Measurement:
     """Return the time until a rigid mode that no measured output shows is named."""
     A, B, C, D = beam(n)
     A, B, C = A.copy(), B.copy(), C.copy()
@@ -65,7 +65,7 @@ def _infeasible(n: int, bar: Bar | None, effort: Effort) -> Row:
     (time,) = race([Contender("articulus", lambda: _refused((A, B, C, D)))], effort.seconds, 2)
     right = "no output" in message
     note = "the rigid mode that no output shows is named" if right else f"found: {message}"
-    return Row(
+    return Measurement(
         "Hinf synthesis, infeasible",
         n,
         time,

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.linalg
 from threadpoolctl import threadpool_limits
 
-from articulus.bench.row import Bar, Row
+from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import Effort, exponent
 from articulus.bench.timing import Contender, race
 from articulus.control import lqr
@@ -23,7 +23,7 @@ ALLOWED = 1e-3
 """Largest difference of the measurements of both, in parts of the largest."""
 
 
-def partition(effort: Effort) -> Iterator[Row]:
+def partition(effort: Effort) -> Iterator[Measurement]:
     """Give the time of a step of structure, filter and controller: in parts, and as one first-order system."""
     s = long_beam(12) if effort.quick else structure("satellite582")  # slow enough for the step
     parts = designed(s, 0.1 * STEP if effort.quick else STEP)
@@ -33,7 +33,7 @@ def partition(effort: Effort) -> Iterator[Row]:
     gap = np.abs(ours - theirs).max() / np.abs(theirs).max()
     label = f"structure of {s.count} degrees of freedom with filter and controller, a step"
     if not gap <= ALLOWED:
-        yield Row(
+        yield Measurement(
             label, s.count, failed=True, note=f"measurements differ by {gap:.1e}, allowed {ALLOWED:.0e}"
         )
     else:
@@ -43,9 +43,9 @@ def partition(effort: Effort) -> Iterator[Row]:
         ]
         with threadpool_limits(1):
             times = race(calls, effort.seconds, effort.rounds)
-        bar = None if effort.quick else Bar(5)
+        bar = None if effort.quick else FigureLimit(5)
         note = f"the same step, one thread each; measurements agree to {gap:.0e}"
-        yield Row(
+        yield Measurement(
             label,
             s.count,
             times[0],
@@ -66,7 +66,7 @@ def partition(effort: Effort) -> Iterator[Row]:
     freedoms = [6 * elements for elements in sizes]
     note = ", ".join(f"{n:,}: {t:.3g} us" for n, t in zip(freedoms, times))
     row = partial(
-        Row,
+        Measurement,
         "partitioned interaction, growth with degrees of freedom",
         freedoms[-1],
         ours_us=times[-1],
@@ -76,7 +76,9 @@ def partition(effort: Effort) -> Iterator[Row]:
         yield row()
     else:
         yield row(
-            value=exponent(freedoms, times), unit="exponent", bar=Bar(1.2, at_least=False, unit="exponent")
+            value=exponent(freedoms, times),
+            unit="exponent",
+            bar=FigureLimit(1.2, at_least=False, unit="exponent"),
         )
 
 

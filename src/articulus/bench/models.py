@@ -14,7 +14,7 @@ GROUND = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Link:
+class JointedBody:
     """A rigid body on the joint that carries it: a revolute about its z axis, or no joint at all.
 
     Parameters
@@ -45,7 +45,7 @@ class Model:
     """Links, parents before children, gravity 9.81 m/s^2 downwards."""
 
     name: str
-    links: tuple[Link, ...]
+    links: tuple[JointedBody, ...]
 
     @property
     def nv(self) -> int:
@@ -87,7 +87,7 @@ def tree(limbs: int = 4, joints: int = 6) -> Model:
     return Model(f"floating base with {limbs} limbs of {joints}", tuple(links))
 
 
-def _link(rng: np.random.Generator, parent: int, free: bool = False) -> Link:
+def _link(rng: np.random.Generator, parent: int, free: bool = False) -> JointedBody:
     """Return a link with the inertia of a solid box, turned at random."""
     at = np.eye(4)
     if not free:
@@ -95,7 +95,7 @@ def _link(rng: np.random.Generator, parent: int, free: bool = False) -> Link:
     mass, sides, axes = rng.uniform(0.5, 3.0), rng.uniform(0.1, 0.4, 3), _rotation(rng)
     moments = mass / 12 * (sides @ sides - sides**2)
     inertia = (axes * moments) @ axes.T
-    return Link(parent, at, mass, 0.1 * rng.normal(size=3), (inertia + inertia.T) / 2, free)
+    return JointedBody(parent, at, mass, 0.1 * rng.normal(size=3), (inertia + inertia.T) / 2, free)
 
 
 def _rotation(rng: np.random.Generator) -> Array:

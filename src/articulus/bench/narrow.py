@@ -11,7 +11,7 @@ from itertools import chain
 from articulus.bench import rows, runs
 from articulus.bench.child import one_core_json
 from articulus.bench.machine import peak_gflops
-from articulus.bench.row import Bar, Row
+from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import Effort
 from articulus.kernel.jit import width
 
@@ -20,7 +20,7 @@ LANES = 4
 MEASURED = (rows.forward, rows.generated_c, rows.inverse, rows.derivatives, runs.rollouts)
 
 
-def batches(effort: Effort) -> Iterator[Row]:
+def batches(effort: Effort) -> Iterator[Measurement]:
     """Give the rows of batches with 256-bit vectors; none where the rows before them have no wider ones."""
     if width() <= LANES:
         return
@@ -28,10 +28,10 @@ def batches(effort: Effort) -> Iterator[Row]:
     found = one_core_json(["-c", code, json.dumps(asdict(effort))], {"ARTICULUS_LANES": str(LANES)})
     for fields in found:
         bar = fields["bar"]
-        yield Row(**fields | {"bar": Bar(**bar) if bar else None})
+        yield Measurement(**fields | {"bar": FigureLimit(**bar) if bar else None})
 
 
-def measured(effort: Effort) -> Iterator[Row]:
+def measured(effort: Effort) -> Iterator[Measurement]:
     """Give the rows with the vectors of this process, their names and shares of the peak with this width."""
     peak = 1e9 * peak_gflops(effort.seconds)
     for row in chain.from_iterable(give(effort) for give in ((rows.inverse,) if effort.quick else MEASURED)):

@@ -15,7 +15,7 @@ FUNCTIONS = ("nlp_f", "nlp_g", "nlp_grad_f", "nlp_jac_g", "nlp_hess_l")
 
 
 @dataclass(frozen=True, eq=False)
-class Move:
+class ArmMove:
     """A motion of an arm from rest to rest in a given time with the least effort.
 
     Parameters
@@ -51,7 +51,7 @@ class Move:
 
 
 @dataclass(frozen=True)
-class Solved:
+class PeerSolution:
     """What the peer found, with processor times of the whole solution and of its functions per iteration [s]."""
 
     cost: float
@@ -65,14 +65,14 @@ class Opti:
 
     Parameters
     ----------
-    move : Move
+    move : ArmMove
     method : str
         "collocation" (Hermite-Simpson) or "shooting" (RK4 steps, inputs linear in each).
     form : str
         "map", "expand" (map, expanded into one graph) or "loop" (a call per point).
     """
 
-    def __init__(self, move: Move, method: str, form: str) -> None:
+    def __init__(self, move: ArmMove, method: str, form: str) -> None:
         n, N = move.arm.nv, move.intervals
         self._opti, points = ca.Opti(), 2 * N + 1 if method == "collocation" else N + 1
         x, u = self._opti.variable(2 * n, points), self._opti.variable(n, points)
@@ -95,13 +95,13 @@ class Opti:
         quiet: dict[str, Any] = {"print_time": False, "expand": form == "expand", "record_time": True}
         self._opti.solver("ipopt", quiet, {"print_level": 0, "sb": "yes", "tol": 1e-6})
 
-    def solve(self) -> Solved:
+    def solve(self) -> PeerSolution:
         """Return the solution from the guess."""
         found = self._opti.solve()
         stats = found.stats()
         count = int(stats["iter_count"])
         functions = sum(float(stats[f"t_proc_{name}"]) for name in FUNCTIONS)
-        return Solved(
+        return PeerSolution(
             float(found.value(self._opti.f)), count, float(stats["t_proc_total"]), functions / count
         )
 
@@ -129,7 +129,7 @@ def _called(function: ca.Function, form: str, *arguments: MX) -> MX:
     return function.map(count)(*arguments)
 
 
-def _limit(opti: ca.Opti, move: Move, x: MX, u: MX) -> None:
+def _limit(opti: ca.Opti, move: ArmMove, x: MX, u: MX) -> None:
     n, still = move.arm.nv, np.zeros(move.arm.nv)
     opti.subject_to(x[:, 0] == np.concatenate([move.start, still]))
     opti.subject_to(x[:, -1] == np.concatenate([move.goal, still]))

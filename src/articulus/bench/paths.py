@@ -10,7 +10,7 @@ import numpy as np
 
 import articulus as art
 from articulus.bench import peers
-from articulus.bench.row import Bar, Row
+from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import Effort
 from articulus.bench.timing import Contender, processor_clock, race
 from articulus.motion.trajectory import path_speed, point_to_point, waypoints
@@ -26,17 +26,25 @@ SPEED = 1.0
 NO_TOPPRA, NO_RUCKIG = "toppra is not installed (extra `bench`)", "ruckig is not installed"
 
 
-def path_speeds(effort: Effort) -> Iterator[Row]:
+def path_speeds(effort: Effort) -> Iterator[Measurement]:
     """Give the fastest run along one path and along many, beside toppra on the same points, torques and speeds."""
     arm = art.load("rrc7")
     many = np.random.default_rng(5).uniform(-1, 1, (8 if effort.quick else PATHS, POINTS, arm.nq))
-    yield _path(arm, many[1], None if effort.quick else Bar(10), effort, "time-optimal path speed, one path")
     yield _path(
-        arm, many, None if effort.quick else Bar(50), effort, f"time-optimal path speed, {len(many)} paths"
+        arm, many[1], None if effort.quick else FigureLimit(10), effort, "time-optimal path speed, one path"
+    )
+    yield _path(
+        arm,
+        many,
+        None if effort.quick else FigureLimit(50),
+        effort,
+        f"time-optimal path speed, {len(many)} paths",
     )
 
 
-def _path(arm: art.Mechanism, points: np.ndarray, bar: Bar | None, effort: Effort, name: str) -> Row:
+def _path(
+    arm: art.Mechanism, points: np.ndarray, bar: FigureLimit | None, effort: Effort, name: str
+) -> Measurement:
     limits = dict(zip(arm.joint_names, TORQUES))
 
     def ours(grid: int = GRID) -> Any:
@@ -49,16 +57,16 @@ def _path(arm: art.Mechanism, points: np.ndarray, bar: Bar | None, effort: Effor
     note = f"{GRID} intervals; {100 * gap:.2g} % from the least duration, limits between points exceeded by {max(over, 0.0):.1e}"
     count = 1 if points.ndim == 2 else len(points)
     if gap > GAP or over > OVERLOAD:
-        return Row(name, arm.nv, failed=True, note=note)
+        return Measurement(name, arm.nv, failed=True, note=note)
     mine = Contender("articulus", ours, count)
     theirs = _toppra(arm, points if points.ndim == 2 else points[1])
     if theirs is None:
         (time,) = race([mine], effort.seconds, effort.rounds)
-        return Row(name, arm.nv, ours_us=time, bar=bar, note=f"{note}; {NO_TOPPRA}")
+        return Measurement(name, arm.nv, ours_us=time, bar=bar, note=f"{note}; {NO_TOPPRA}")
     loss = theirs().duration / one.again(FINE).duration - 1.0
     time, other = race([mine, Contender("toppra", theirs)], effort.seconds, effort.rounds)
     note = f"{note}; toppra is {100 * loss:.2g} % from it"
-    return Row(name, arm.nv, time, "toppra, seidel", other, other / time, bar=bar, note=note)
+    return Measurement(name, arm.nv, time, "toppra, seidel", other, other / time, bar=bar, note=note)
 
 
 def _toppra(arm: art.Mechanism, points: np.ndarray) -> Callable[[], Any] | None:
@@ -88,7 +96,7 @@ def _toppra(arm: art.Mechanism, points: np.ndarray) -> Callable[[], Any] | None:
     return run
 
 
-def points(effort: Effort) -> Iterator[Row]:
+def points(effort: Effort) -> Iterator[Measurement]:
     """Give motions with limited jerk from state to state beside ruckig, and through waypoints, which the free ruckig does not compute offline."""
     rng = np.random.default_rng(0)
     count = 20 if effort.quick else 1000
@@ -105,16 +113,18 @@ def points(effort: Effort) -> Iterator[Row]:
     run = waypoints(route, velocity=2.0, acceleration=3.0, jerk=10.0)
     time = processor_clock() - begun
     note = f"6 points, {run.duration:.4g} s; limits exceeded by {max(run.overload(), 0.0):.0e}; ruckig asks a server"
-    yield Row("waypoints with limited jerk", 7, 1e6 * time, value=time, unit="s", note=note)
+    yield Measurement("waypoints with limited jerk", 7, 1e6 * time, value=time, unit="s", note=note)
 
 
-def _from_state_to_state(name: str, start: Any, end: Any, ends: Any, limits: Any, effort: Effort) -> Row:
+def _from_state_to_state(
+    name: str, start: Any, end: Any, ends: Any, limits: Any, effort: Effort
+) -> Measurement:
     run = point_to_point(start, end, **ends, **limits)
     mine = Contender("articulus", lambda: point_to_point(start, end, **ends, **limits), len(start))
     ruckig = peers.module("ruckig", "InputParameter")
     if ruckig is None:
         (time,) = race([mine], effort.seconds, effort.rounds)
-        return Row(name, 7, ours_us=time, note=f"{len(start)} motions; {NO_RUCKIG}")
+        return Measurement(name, 7, ours_us=time, note=f"{len(start)} motions; {NO_RUCKIG}")
     asked, solver, found = ruckig.InputParameter(7), ruckig.Ruckig(7), ruckig.Trajectory(7)
 
     def theirs(k: int = 0) -> float:
@@ -126,9 +136,9 @@ def _from_state_to_state(name: str, start: Any, end: Any, ends: Any, limits: Any
 
     apart = max(abs(theirs(k) / run.duration[k] - 1.0) for k in range(20))
     if apart > 1e-6:
-        return Row(name, 7, failed=True, note=f"durations differ by {apart:.1e}")
+        return Measurement(name, 7, failed=True, note=f"durations differ by {apart:.1e}")
     time, other = race([mine, Contender("ruckig", theirs)], effort.seconds, effort.rounds)
-    return Row(
+    return Measurement(
         name,
         7,
         time,

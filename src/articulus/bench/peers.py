@@ -15,7 +15,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from articulus.bench.models import GROUND, Array, Link, Model
+from articulus.bench.models import GROUND, Array, JointedBody, Model
 from articulus.bench.timing import Contender
 from articulus.model.mechanism.pose import quaternion_of
 
@@ -55,7 +55,7 @@ class Pinocchio:
         self.model = self._model(model.links)
         self.data = self.model.createData()
 
-    def _model(self, links: Sequence[Link]) -> Any:
+    def _model(self, links: Sequence[JointedBody]) -> Any:
         pin, model = self.pin, self.pin.Model()
         joints: dict[int, int] = {GROUND: 0}
         for i, link in enumerate(links):
@@ -190,7 +190,7 @@ def _mjcf(model: Model, option: str = "", joint: str = "") -> str:
     return f"<mujoco><option {option}>{flags}</option><worldbody>{bodies}</worldbody></mujoco>"
 
 
-def _mjcf_body(link: Link, joint: str) -> str:
+def _mjcf_body(link: JointedBody, joint: str) -> str:
     I = link.inertia
     moments = (I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2])
     place = f'pos="{_text(link.at[:3, 3])}" quat="{_text(quaternion_of(link.at[:3, :3]))}"'

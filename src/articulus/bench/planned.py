@@ -11,10 +11,10 @@ import numpy as np
 
 import articulus as art
 from articulus import kernel
-from articulus.bench.opti import Move, Opti, Solved
-from articulus.bench.row import Bar, Row
+from articulus.bench.opti import ArmMove, Opti, PeerSolution
+from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import Effort
-from articulus.bench.startup import ONE_STATE, Named, starter
+from articulus.bench.startup import ONE_STATE, LibraryModel, starter
 from articulus.bench.timing import Contender, one_core, race
 from articulus.errors import DoubtfulResult
 from articulus.motion import trajectory
@@ -33,7 +33,7 @@ FORMS = {"map": (40.0, None), "expand": (12.0, 5.0), "loop": (None, 18.0)}
 """Ways to write the peer, and the bars of functions per iteration and of the whole solution."""
 
 
-def motions(effort: Effort) -> Iterator[Row]:
+def motions(effort: Effort) -> Iterator[Measurement]:
     """Give planned motions of a 7-revolute arm, 100 intervals, beside CasADi's Opti."""
     move = move_of("two_link", (1.0, 0.5), 10) if effort.quick else move_of("rrc7", GOAL, 100)
     ours, functions = _ours(move, effort)
@@ -46,33 +46,37 @@ def motions(effort: Effort) -> Iterator[Row]:
         theirs = peer.solve()
         name, wrong = f"casadi Opti {form}", _wrong(ours, theirs)
         note = f"{ours.solution.iterations} iterations, peer {theirs.iterations}; costs {ours.cost:.7g} and {theirs.cost:.7g}"
-        row = partial(Row, n=n, peer=name, failed=wrong, note=note)
+        row = partial(Measurement, n=n, peer=name, failed=wrong, note=note)
         for what, mine, other, limit in (
             ("functions per iteration", functions, 1e6 * theirs.functions, per_iteration),
             ("whole solution", whole, 1e6 * theirs.seconds, total),
         ):
-            bar = Bar(limit) if limit is not None and not effort.quick else None
+            bar = FigureLimit(limit) if limit is not None and not effort.quick else None
             yield row(f"{title}, {what}", ours_us=mine, peer_us=other, value=other / mine, bar=bar)
     yield _fastest(move, effort)
     yield _shooting(move, effort)
 
 
-def first_plan(effort: Effort) -> Iterator[Row]:
+def first_plan(effort: Effort) -> Iterator[Measurement]:
     """Give the time of the first plan of a new mechanism in a new process, with an empty cache."""
     with starter(FIRST) as start:
-        cold = start.cold(Named("rrc7", art.load("rrc7")), ONE_STATE, 1 if effort.quick else 2).processor
+        cold = start.cold(
+            LibraryModel("rrc7", art.load("rrc7")), ONE_STATE, 1 if effort.quick else 2
+        ).processor
     yield _limited("cold first plan, 100 intervals", 7, 1e6 * cold, 4e6, "s", effort)
 
 
-def move_of(name: str, goal: tuple[float, ...], intervals: int) -> Move:
+def move_of(name: str, goal: tuple[float, ...], intervals: int) -> ArmMove:
     """Return a motion of one second of a library arm, with limits that it has to heed."""
     arm = art.load(name)
-    free = Move(arm, np.zeros(arm.nv), np.array(goal), 1.0, np.ones(arm.nv), np.full(arm.nv, 3.0), intervals)
+    free = ArmMove(
+        arm, np.zeros(arm.nv), np.array(goal), 1.0, np.ones(arm.nv), np.full(arm.nv, 3.0), intervals
+    )
     most = np.abs(free.guess(201)[1]).max(1)
-    return Move(arm, free.start, free.goal, 1.0, USED * most, free.velocity, intervals)
+    return ArmMove(arm, free.start, free.goal, 1.0, USED * most, free.velocity, intervals)
 
 
-def _plan(move: Move, **more: Any) -> trajectory.Plan:
+def _plan(move: ArmMove, **more: Any) -> trajectory.Plan:
     names = move.arm.joint_names
     given: dict[str, Any] = {
         "duration": move.duration,
@@ -85,7 +89,7 @@ def _plan(move: Move, **more: Any) -> trajectory.Plan:
         return trajectory.plan(move.arm, move.start, move.goal, **(given | more))
 
 
-def _ours(move: Move, effort: Effort) -> tuple[trajectory.Plan, float]:
+def _ours(move: ArmMove, effort: Effort) -> tuple[trajectory.Plan, float]:
     """Return our plan, and the least time of its functions per iteration of some solutions [us]."""
     with one_core(), kernel.threads(1):
         plans = [_plan(move) for _ in range(2 if effort.quick else 6)]
@@ -93,41 +97,41 @@ def _ours(move: Move, effort: Effort) -> tuple[trajectory.Plan, float]:
     return plans[-1], 1e6 * min(each)
 
 
-def _wrong(ours: trajectory.Plan, theirs: Solved) -> bool:
+def _wrong(ours: trajectory.Plan, theirs: PeerSolution) -> bool:
     return not ours.converged or abs(ours.cost / theirs.cost - 1) > AGREE
 
 
-def _limited(name: str, n: int, us: float, limit_us: float, unit: str, effort: Effort) -> Row:
+def _limited(name: str, n: int, us: float, limit_us: float, unit: str, effort: Effort) -> Measurement:
     """Return a row whose figure is a time."""
     size = {"ms": 1e3, "s": 1e6}[unit]
-    bar = None if effort.quick else Bar(limit_us / size, at_least=False, unit=unit)
-    return Row(name, n, us, value=us / size, unit=unit, bar=bar)
+    bar = None if effort.quick else FigureLimit(limit_us / size, at_least=False, unit=unit)
+    return Measurement(name, n, us, value=us / size, unit=unit, bar=bar)
 
 
-def _fastest(move: Move, effort: Effort) -> Row:
+def _fastest(move: ArmMove, effort: Effort) -> Measurement:
     call = partial(_plan, move, duration=(0.1, 5.0), cost="time")
     found = call()
     (time,) = race([Contender("articulus", call)], effort.seconds, 2)
-    bar = None if effort.quick else Bar(1.0, at_least=False, unit="s")
+    bar = None if effort.quick else FigureLimit(1.0, at_least=False, unit="s")
     note = f"{found.duration:.6g} s in {found.solution.iterations} iterations, own guess"
-    return Row(
+    return Measurement(
         "planned motion, least time", move.arm.nv, time, value=1e-6 * time, unit="s", bar=bar, note=note
     )
 
 
-def _shooting(move: Move, effort: Effort) -> Row:
+def _shooting(move: ArmMove, effort: Effort) -> Measurement:
     call = partial(_plan, move, scheme="shooting")
     ours, theirs = call(), Opti(move, "shooting", "map").solve()
     (time,) = race([Contender("articulus", call)], effort.seconds, 2)
     other = 1e6 * theirs.seconds
-    return Row(
+    return Measurement(
         "planned motion, multiple shooting",
         move.arm.nv,
         time,
         "casadi Opti map",
         other,
         other / time,
-        bar=None if effort.quick else Bar(20),
+        bar=None if effort.quick else FigureLimit(20),
         failed=_wrong(ours, theirs),
         note=f"{ours.solution.iterations} iterations, peer {theirs.iterations}; costs {ours.cost:.7g} and {theirs.cost:.7g}",
     )

@@ -20,7 +20,7 @@ from casadi import SX
 
 from articulus.bench import peers
 from articulus.bench.models import Model, chain
-from articulus.bench.row import Bar, Row
+from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import Effort
 from articulus.bench.timing import Contender, race
 from articulus.motion.trajectory.online import reaching
@@ -44,7 +44,7 @@ def interpreter() -> str | None:
     return os.environ.get(VARIABLE) or (sys.executable if find_spec("crocoddyl") else None)
 
 
-def solver(effort: Effort) -> Iterator[Row]:
+def solver(effort: Effort) -> Iterator[Measurement]:
     """Give a soft goal of seven revolutes in 100 steps, with and without limits of the inputs."""
     methods = ["semi_implicit_euler"] if effort.quick else ["semi_implicit_euler", "rk4"]
     for method in methods:
@@ -52,7 +52,7 @@ def solver(effort: Effort) -> Iterator[Row]:
             yield from _solved(method, limited, effort)
 
 
-def _solved(method: str, limited: bool, effort: Effort) -> Iterator[Row]:
+def _solved(method: str, limited: bool, effort: Effort) -> Iterator[Measurement]:
     model = chain(3 if effort.quick else 7)
     n = model.nv
     goal = 0.5 * model.states(1)[0][0]
@@ -66,7 +66,7 @@ def _solved(method: str, limited: bool, effort: Effort) -> Iterator[Row]:
     name = f"soft goal, 100 {'RK4' if method == 'rk4' else 'Euler'} steps{', limits' if limited else ''}"
     each = ours / found.iterations
     if (python := interpreter()) is None:
-        yield Row(
+        yield Measurement(
             f"{name}, one iteration",
             n,
             each,
@@ -82,12 +82,12 @@ def _solved(method: str, limited: bool, effort: Effort) -> Iterator[Row]:
 
 def _rows(
     name: str, n: int, found: Outcome, ours: float, theirs: dict[str, Any], method: str, effort: Effort
-) -> Iterator[Row]:
+) -> Iterator[Measurement]:
     gap = abs(found.cost - theirs["cost"]) / abs(theirs["cost"])
     peer = f"Crocoddyl {theirs['version']}"
     worse = found.cost > (1 + AGREE) * theirs["cost"]
     if not found.converged or (method != "rk4" and (worse if not theirs["converged"] else not gap <= AGREE)):
-        yield Row(
+        yield Measurement(
             name, n, failed=True, note=f"costs {found.cost:.6g} and {theirs['cost']:.6g} ({found.status})"
         )
         return
@@ -97,15 +97,23 @@ def _rows(
         note += "; Crocoddyl did not converge"
     if method == "rk4":
         note += "; Crocoddyl takes the cost at all stages of a step, we at its beginning"
-    yield Row(f"{name}, one iteration", n, each, peer, other, each / 1e3, "ms", _most(0.9, effort), note=note)
+    yield Measurement(
+        f"{name}, one iteration", n, each, peer, other, each / 1e3, "ms", _most(0.9, effort), note=note
+    )
     whole = 1e6 * theirs["seconds"]
-    yield Row(
-        f"{name}, whole solution", n, ours, peer, whole, whole / ours, bar=None if effort.quick else Bar(2)
+    yield Measurement(
+        f"{name}, whole solution",
+        n,
+        ours,
+        peer,
+        whole,
+        whole / ours,
+        bar=None if effort.quick else FigureLimit(2),
     )
 
 
-def _most(limit: float, effort: Effort) -> Bar | None:
-    return None if effort.quick else Bar(limit, at_least=False, unit="ms")
+def _most(limit: float, effort: Effort) -> FigureLimit | None:
+    return None if effort.quick else FigureLimit(limit, at_least=False, unit="ms")
 
 
 def _stages(model: Model, goal: np.ndarray, limit: np.ndarray | None, method: str) -> Stages:
@@ -164,7 +172,7 @@ def _crocoddyl(
     return json.loads(done.stdout)
 
 
-def path_integral(effort: Effort) -> Iterator[Row]:
+def path_integral(effort: Effort) -> Iterator[Measurement]:
     """Give one call of the path-integral controller on seven revolutes, noise, cost and weights included."""
     model = chain(3 if effort.quick else 7)
     n, samples = model.nv, 64 if effort.quick else PREDICTIONS
@@ -177,7 +185,7 @@ def path_integral(effort: Effort) -> Iterator[Row]:
         name = f"path integral, {samples} x {HORIZON} {'RK4' if method == 'rk4' else 'Euler'} steps"
         if not peers.mujoco():
             (spent,) = race([ours], effort.seconds, effort.rounds)
-            yield Row(
+            yield Measurement(
                 name,
                 n,
                 spent,
@@ -191,7 +199,9 @@ def path_integral(effort: Effort) -> Iterator[Row]:
         integrator = "RK4" if method == "rk4" else "Euler"
         rival = peers.mujoco_predictions(model, zeros, zeros, step=STEP, steps=HORIZON, integrator=integrator)
         spent, theirs = race([ours, rival], effort.seconds, effort.rounds)
-        yield Row(name, n, spent, value=spent / 1e3, unit="ms", bar=_most(limit, effort))
+        yield Measurement(name, n, spent, value=spent / 1e3, unit="ms", bar=_most(limit, effort))
         note = "MuJoCo without noise, cost and weights"
-        bar = None if effort.quick else Bar(15)
-        yield Row(f"{name}, peer", n, spent, "MuJoCo rollout", theirs, theirs / spent, bar=bar, note=note)
+        bar = None if effort.quick else FigureLimit(15)
+        yield Measurement(
+            f"{name}, peer", n, spent, "MuJoCo rollout", theirs, theirs / spent, bar=bar, note=note
+        )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from articulus.bench import peers
-from articulus.bench.row import Bar, Row
+from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import Effort
 from articulus.bench.timing import Contender, race
 from articulus.control import mussv
@@ -25,7 +25,7 @@ AGREE = 1e-4
 """Largest excess of our upper bound over the peer's."""
 
 
-def mu(effort: Effort) -> Iterator[Row]:
+def mu(effort: Effort) -> Iterator[Measurement]:
     """Give upper and lower bounds over frequencies of a random model, beside the upper bound alone of SLICOT's AB13MD."""
     for name, blocks, limit in STRUCTURES[: 1 if effort.quick else None]:
         M = responses(sum(abs(r) for r, _ in blocks), 20 if effort.quick else FREQUENCIES)
@@ -33,24 +33,26 @@ def mu(effort: Effort) -> Iterator[Row]:
         gap = float((1.0 - found.lower / found.upper).max())
         note = f"{len(M)} frequencies; bounds at most {100 * gap:.2g} % apart"
         if gap > GAP and all(r > 0 for r, _ in blocks):
-            yield Row(name, M.shape[-1], failed=True, note=note)
+            yield Measurement(name, M.shape[-1], failed=True, note=note)
             continue
         yield _row(name, M, blocks, None if effort.quick else limit, note, effort)
 
 
-def _row(name: str, M: np.ndarray, blocks: list, limit: float | None, note: str, effort: Effort) -> Row:
-    bar = None if limit is None else Bar(limit, at_least=False, unit="s")
+def _row(
+    name: str, M: np.ndarray, blocks: list, limit: float | None, note: str, effort: Effort
+) -> Measurement:
+    bar = None if limit is None else FigureLimit(limit, at_least=False, unit="s")
     ours = Contender("articulus", lambda: mussv(M, blocks))
     rival = _slicot(M, blocks)
     if rival is None:
         (time,) = race([ours], effort.seconds, 2)
-        return Row(name, M.shape[-1], ours_us=time, value=1e-6 * time, unit="s", bar=bar, note=note)
+        return Measurement(name, M.shape[-1], ours_us=time, value=1e-6 * time, unit="s", bar=bar, note=note)
     excess = float((mussv(M, blocks).upper / rival() - 1.0).max())
     if excess > AGREE:
-        return Row(name, M.shape[-1], failed=True, note=f"{note}; {100 * excess:.2g} % above AB13MD")
+        return Measurement(name, M.shape[-1], failed=True, note=f"{note}; {100 * excess:.2g} % above AB13MD")
     time, theirs = race([ours, Contender("slycot.ab13md", rival)], effort.seconds, 2)
     note = f"{note}; the peer's is the upper bound alone"
-    return Row(name, M.shape[-1], time, "slycot.ab13md", theirs, 1e-6 * time, "s", bar, note=note)
+    return Measurement(name, M.shape[-1], time, "slycot.ab13md", theirs, 1e-6 * time, "s", bar, note=note)
 
 
 def responses(size: int, count: int) -> np.ndarray:

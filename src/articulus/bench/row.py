@@ -8,7 +8,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Bar:
+class FigureLimit:
     """A limit that a figure should keep.
 
     Parameters
@@ -32,7 +32,7 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Row:
+class Measurement:
     """A measurement of ours beside a peer's.
 
     Parameters
@@ -49,7 +49,7 @@ class Row:
         The figure that the bar is about; None if it could not be measured.
     unit : str
         Unit of that figure.
-    bar : Bar, optional
+    bar : FigureLimit, optional
         None for rows that only inform.
     flops : int, optional
         Floating-point operations of one evaluation of ours.
@@ -67,7 +67,7 @@ class Row:
     peer_us: float | None = None
     value: float | None = None
     unit: str = "x"
-    bar: Bar | None = None
+    bar: FigureLimit | None = None
     flops: int | None = None
     peak_share: float | None = None
     failed: bool = False
@@ -85,7 +85,7 @@ class Row:
             return None
         return self.value is not None and self.bar.met(self.value)
 
-    def with_share(self, peak: float) -> Row:
+    def with_share(self, peak: float) -> Measurement:
         """Return the row with its share of a peak [flop/s]; a row without flops, or with a share, as it is."""
         if self.flops is None or self.ours_us is None or self.peak_share is not None:
             return self

@@ -16,7 +16,7 @@ import numpy as np
 from articulus.bench import peers
 from articulus.bench.models import Array, Model, chain, tree
 from articulus.bench.reference import residual
-from articulus.bench.row import Bar, Row
+from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.startup import BATCH, ONE_STATE, Starter, starter
 from articulus.bench.timing import Contender, race
 from articulus.kernel.jit import width
@@ -66,35 +66,39 @@ class Effort:
 # batches against Pinocchio
 
 
-def forward(effort: Effort) -> Iterator[Row]:
+def forward(effort: Effort) -> Iterator[Measurement]:
     """Give forward dynamics of chains and of a tree against Pinocchio's ABA."""
-    yield batched("forward_dynamics", _chain(7), Bar(20), effort)
+    yield batched("forward_dynamics", _chain(7), FigureLimit(20), effort)
     if effort.quick:
         return
-    bar = Bar(17 if width() > 4 else 15)  # with 512-bit vectors; with narrower ones
+    bar = FigureLimit(17 if width() > 4 else 15)  # with 512-bit vectors; with narrower ones
     yield batched("forward_dynamics", _chain(30), bar, effort)
     yield batched("forward_dynamics", _chain(100), bar, effort)
-    yield batched("forward_dynamics", _tree(), Bar(15), effort, "free base with 4 limbs of 6 revolutes")
+    yield batched(
+        "forward_dynamics", _tree(), FigureLimit(15), effort, "free base with 4 limbs of 6 revolutes"
+    )
 
 
-def inverse(effort: Effort) -> Iterator[Row]:
+def inverse(effort: Effort) -> Iterator[Measurement]:
     """Give inverse dynamics and the mass matrix against Pinocchio's RNEA and CRBA."""
-    yield batched("inverse_dynamics", _chain(7), Bar(20), effort)
-    yield batched("mass_matrix", _chain(7), Bar(15), effort)
+    yield batched("inverse_dynamics", _chain(7), FigureLimit(20), effort)
+    yield batched("mass_matrix", _chain(7), FigureLimit(15), effort)
 
 
-def derivatives(effort: Effort) -> Iterator[Row]:
+def derivatives(effort: Effort) -> Iterator[Measurement]:
     """Give derivatives of forward dynamics against Pinocchio's recursive ones."""
-    yield batched("derivatives", _chain(7), Bar(10), effort)
+    yield batched("derivatives", _chain(7), FigureLimit(10), effort)
     if not effort.quick:
-        yield batched("derivatives", _chain(30), Bar(8), effort)
-        yield batched("derivatives", _chain(100), Bar(6), effort)
+        yield batched("derivatives", _chain(30), FigureLimit(8), effort)
+        yield batched("derivatives", _chain(100), FigureLimit(6), effort)
 
 
-def batched(quantity: str, model: Model, bar: Bar, effort: Effort, note: str = "") -> Row:
+def batched(quantity: str, model: Model, bar: FigureLimit, effort: Effort, note: str = "") -> Measurement:
     """Return a quantity through the public method on C-order arrays beside the faster of Pinocchio's ways."""
     ours, states = _ours(quantity, model)
-    row = partial(Row, TITLE[quantity], model.nv, bar=bar, flops=model.mechanism.kernel(quantity).flops)
+    row = partial(
+        Measurement, TITLE[quantity], model.nv, bar=bar, flops=model.mechanism.kernel(quantity).flops
+    )
     if not peers.pinocchio():
         return row(ours_us=race([ours], effort.seconds)[0], note=notes(note, NO_PINOCCHIO))
     twin = _twin(model)
@@ -107,8 +111,8 @@ def batched(quantity: str, model: Model, bar: Bar, effort: Effort, note: str = "
 
 
 def raced(
-    row: Callable[..., Row], ours: Contender, rivals: Sequence[Contender], effort: Effort, note: str
-) -> Row:
+    row: Callable[..., Measurement], ours: Contender, rivals: Sequence[Contender], effort: Effort, note: str
+) -> Measurement:
     """Return the row of a race: it shows the fastest rival, its note the others."""
     time, *others = race([ours, *rivals], effort.seconds, effort.rounds)
     fastest, *slower = sorted(zip(others, [c.name for c in rivals]))
@@ -119,11 +123,11 @@ def raced(
 # other peers
 
 
-def generated_c(effort: Effort) -> Iterator[Row]:
+def generated_c(effort: Effort) -> Iterator[Measurement]:
     """Give forward dynamics of 7 revolutes against the same expression as C code of CasADi's."""
     model = _chain(7)
     ours, states = _ours("forward_dynamics", model)
-    row = partial(Row, TITLE["forward_dynamics"], model.nv, bar=Bar(7))
+    row = partial(Measurement, TITLE["forward_dynamics"], model.nv, bar=FigureLimit(7))
     if not peers.compiler():
         yield row(ours_us=race([ours], effort.seconds)[0], note="no C compiler found: skipped")
         return
@@ -137,11 +141,11 @@ def generated_c(effort: Effort) -> Iterator[Row]:
         yield _checked_race(row, ours, rival, model, states, result, effort)
 
 
-def mujoco(effort: Effort) -> Iterator[Row]:
+def mujoco(effort: Effort) -> Iterator[Measurement]:
     """Give forward dynamics of 7 revolutes against MuJoCo's batch interface; only informs."""
     model = _chain(7)
     ours, states = _ours("forward_dynamics", model)
-    row = partial(Row, TITLE["forward_dynamics"], model.nv)
+    row = partial(Measurement, TITLE["forward_dynamics"], model.nv)
     try:
         rival, result = peers.mujoco_batch(model, *states)
     except (ImportError, AttributeError):
@@ -151,14 +155,14 @@ def mujoco(effort: Effort) -> Iterator[Row]:
 
 
 def _checked_race(
-    row: Callable[..., Row],
+    row: Callable[..., Measurement],
     ours: Contender,
     rival: Contender,
     model: Model,
     states: Sequence[Array],
     result: Array,
     effort: Effort,
-) -> Row:
+) -> Measurement:
     gap = difference(_some("forward_dynamics", model, states), [result[:CHECKED]])
     if not gap <= AGREE:
         return row(failed=True, note=differs(gap))
@@ -168,7 +172,7 @@ def _checked_race(
 # one state
 
 
-def one_state(effort: Effort) -> Iterator[Row]:
+def one_state(effort: Effort) -> Iterator[Measurement]:
     """Give a prepared call and the public method for one state against `pin.aba`; the figure is a part of its time."""
     model = _chain(7)
     state = [np.ascontiguousarray(x[0]) for x in model.states(1)]
@@ -185,15 +189,15 @@ def one_state(effort: Effort) -> Iterator[Row]:
 
 def _single_rows(
     model: Model, state: Sequence[Array], ways: Sequence[tuple], effort: Effort
-) -> Iterator[Row]:
+) -> Iterator[Measurement]:
     """Give a row for each way (name, call, its result, limit) to compute one state."""
     calls = [Contender(name, call) for name, call, _, _ in ways]
     if peers.pinocchio():
         calls.append(Contender("Pinocchio aba, one call", _twin(model).call("aba", *state)))
     times = race(calls, effort.seconds)
     for (name, _, result, limit), time in zip(ways, times):
-        bar = Bar(limit, at_least=False, unit="of its time")
-        row = partial(Row, f"forward dynamics, one state, {name}", model.nv, unit=bar.unit, bar=bar)
+        bar = FigureLimit(limit, at_least=False, unit="of its time")
+        row = partial(Measurement, f"forward dynamics, one state, {name}", model.nv, unit=bar.unit, bar=bar)
         if len(calls) == len(ways):
             yield row(ours_us=time, note=NO_PINOCCHIO)
         elif not (gap := difference([result], [calls[-1].call()])) <= AGREE:
@@ -206,11 +210,11 @@ def _single_rows(
 # growth
 
 
-def growth(effort: Effort) -> Iterator[Row]:
+def growth(effort: Effort) -> Iterator[Measurement]:
     """Give the exponent with which the time of forward dynamics grows with the number of bodies."""
     sizes = (7, 10) if effort.quick else (10, 30, 100, 300, 1000)
-    bar = None if effort.quick else Bar(1.1, at_least=False, unit="exponent")
-    row = partial(Row, f"forward dynamics, batch, growth from {sizes[0]}", sizes[-1], bar=bar)
+    bar = None if effort.quick else FigureLimit(1.1, at_least=False, unit="exponent")
+    row = partial(Measurement, f"forward dynamics, batch, growth from {sizes[0]}", sizes[-1], bar=bar)
     contenders, gaps = [], []
     for n in sizes:
         ours, states = _ours("forward_dynamics", _chain(n), min(ROWS, ROWS * 100 // n))
@@ -239,7 +243,7 @@ def _gap(model: Model, states: Sequence[Array]) -> float:
 # new processes
 
 
-def cold_start(effort: Effort) -> Iterator[Row]:
+def cold_start(effort: Effort) -> Iterator[Measurement]:
     """Give the time to the first result with an empty cache; the slower of one state and a batch counts."""
     sizes, limits, times = (7, 30, 100), (1.0, 4.0, 12.0), []
     with starter() as start:
@@ -252,7 +256,7 @@ def cold_start(effort: Effort) -> Iterator[Row]:
             yield _seconds("cold first result", n, times[-1], limit, note)
 
 
-def warm_start(effort: Effort) -> Iterator[Row]:
+def warm_start(effort: Effort) -> Iterator[Measurement]:
     """Give the time to the first result from a filled cache, and that of the import."""
     sizes = (7,) if effort.quick else (7, 30, 100)
     repeats = 1 if effort.quick else 5
@@ -270,9 +274,9 @@ def _warm(start: Starter, model: Model, repeats: int, imports: list[float]) -> t
     return max(single.first, batch.first), f"one state {single.first:.3f} s, batch {batch.first:.3f} s"
 
 
-def _seconds(name: str, n: int, seconds: float, limit: float, note: str) -> Row:
-    bar = Bar(limit, at_least=False, unit="s")
-    return Row(name, n, ours_us=1e6 * seconds, value=seconds, unit="s", bar=bar, note=note)
+def _seconds(name: str, n: int, seconds: float, limit: float, note: str) -> Measurement:
+    bar = FigureLimit(limit, at_least=False, unit="s")
+    return Measurement(name, n, ours_us=1e6 * seconds, value=seconds, unit="s", bar=bar, note=note)
 
 
 # shared

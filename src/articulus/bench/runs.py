@@ -19,9 +19,9 @@ from scipy.integrate import solve_ivp
 import articulus as art
 from articulus.bench import exudyn, peers
 from articulus.bench.models import Array, chain
-from articulus.bench.row import Bar, Row
+from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import AGREE, Effort, difference, differs, exponent, notes, raced
-from articulus.bench.startup import LOOPS, ONE_STATE, RUN, Named, Start, starter
+from articulus.bench.startup import LOOPS, ONE_STATE, RUN, LibraryModel, Start, starter
 from articulus.bench.timing import Contender, race
 from articulus.cases.cat215b_hydraulics.machine import resolved_command
 from articulus.model.library.cat215b_drives import START, actuators
@@ -42,17 +42,17 @@ OUR_STEP, EXUDYN_STEP = 0.05, 0.005
 # rollouts
 
 
-def rollouts(effort: Effort) -> Iterator[Row]:
+def rollouts(effort: Effort) -> Iterator[Measurement]:
     """Give RK4 rollouts of chains with a PD controller, per step, against MuJoCo on one thread."""
-    yield _rollouts(7, 256, Bar(20), effort)
+    yield _rollouts(7, 256, FigureLimit(20), effort)
     if not effort.quick:
-        yield _rollouts(30, 64, Bar(15), effort)
+        yield _rollouts(30, 64, FigureLimit(15), effort)
 
 
-def _rollouts(n: int, runs: int, bar: Bar, effort: Effort) -> Row:
+def _rollouts(n: int, runs: int, bar: FigureLimit, effort: Effort) -> Measurement:
     steps = _steps(effort)
     ours, q, v = _ours(n, runs, steps)
-    row = partial(Row, "RK4 rollouts with PD, one step", n, bar=bar)
+    row = partial(Measurement, "RK4 rollouts with PD, one step", n, bar=bar)
     if not peers.mujoco():
         return row(
             ours_us=race([ours], effort.seconds, effort.rounds)[0],
@@ -70,7 +70,7 @@ def _rollouts(n: int, runs: int, bar: Bar, effort: Effort) -> Row:
     return raced(row, ours, rivals, effort, note)
 
 
-def two_threads(effort: Effort) -> Iterator[Row]:
+def two_threads(effort: Effort) -> Iterator[Measurement]:
     """Give such rollouts on two threads against one thread of our own; short, to find moments with two quiet cores."""
     ours, *_ = _ours(7, 512, 100)
 
@@ -80,9 +80,11 @@ def two_threads(effort: Effort) -> Iterator[Row]:
 
     ways = [Contender(f"{k} thread{'s' * (k > 1)}", partial(on, k), ours.count) for k in (2, 1)]
     two, one = race(ways, 4 * effort.seconds, effort.rounds, cores=2)
-    row = partial(Row, "RK4 rollouts with PD, two threads", 7, ours_us=two, peer="articulus, one thread")
+    row = partial(
+        Measurement, "RK4 rollouts with PD, two threads", 7, ours_us=two, peer="articulus, one thread"
+    )
     note = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores" if hasattr(os, "getloadavg") else ""
-    yield row(peer_us=one, value=one / two, bar=Bar(1.7), note=note)
+    yield row(peer_us=one, value=one / two, bar=FigureLimit(1.7), note=note)
 
 
 def _ours(n: int, runs: int, steps: int) -> tuple[Contender, Array, Array]:
@@ -100,7 +102,7 @@ def _steps(effort: Effort) -> int:
 # single runs against the clock
 
 
-def excavator(effort: Effort) -> Iterator[Row]:
+def excavator(effort: Effort) -> Iterator[Measurement]:
     """Give the Cat 215B with hydraulics at 1 kHz, its operator in RESOLVED mode at 100 Hz, samples at 100 Hz."""
     law = ResolvedRate(
         resolved_command(),
@@ -116,7 +118,7 @@ def excavator(effort: Effort) -> Iterator[Row]:
     yield _real_time("Cat 215B with hydraulics, 1 kHz", 4, 15.0, call, 500, effort)
 
 
-def python_controller(effort: Effort) -> Iterator[Row]:
+def python_controller(effort: Effort) -> Iterator[Measurement]:
     """Give 7 revolutes with a PD controller that is a Python function, called at 1 kHz."""
     n = 7
     target, kp, kd = np.zeros(n), np.full(n, KP), np.full(n, KD)
@@ -131,13 +133,15 @@ def python_controller(effort: Effort) -> Iterator[Row]:
 
 def _real_time(
     name: str, n: int, seconds: float, call: Callable[..., Run], bar: float, effort: Effort
-) -> Row:
+) -> Measurement:
     """Return how many seconds one run simulates in a second of wall-clock time; the time is that of one step."""
     whole = Contender(name, partial(call, seconds), round(seconds / STEP))
     time = race([whole], effort.seconds, effort.rounds)[0]
-    figure = Bar(bar, unit="x real time")
+    figure = FigureLimit(bar, unit="x real time")
     note = notes(f"{seconds:g} s, RK4", _overhead(partial(call, 0.01)))
-    return Row(name, n, ours_us=time, value=1e6 * STEP / time, unit=figure.unit, bar=figure, note=note)
+    return Measurement(
+        name, n, ours_us=time, value=1e6 * STEP / time, unit=figure.unit, bar=figure, note=note
+    )
 
 
 def _overhead(call: Callable[[], Run]) -> str:
@@ -148,7 +152,7 @@ def _overhead(call: Callable[[], Run]) -> str:
 # closed loops
 
 
-def closed_loops(effort: Effort) -> Iterator[Row]:
+def closed_loops(effort: Effort) -> Iterator[Measurement]:
     """Give 10 s of a row of four-bar linkages against Exudyn, each with a step that just reaches the same accuracy.
 
     The figure is the time of the steps without the set-up, which the note gives for both: ours derives and loads or
@@ -156,7 +160,7 @@ def closed_loops(effort: Effort) -> Iterator[Row]:
     """
     repeats = 1 if effort.quick else 3
     loops, end = (2, 1.0) if effort.quick else (40, 10.0)
-    row = partial(Row, f"{loops} four-bar loops, {end:g} s", 2 * loops + 1, bar=Bar(3))
+    row = partial(Measurement, f"{loops} four-bar loops, {end:g} s", 2 * loops + 1, bar=FigureLimit(3))
     exact = exact_angle(loops, end)
     run, ours, first = _four_bars(loops, end, repeats)
     gap = abs(run.q[-1, 0] - exact)
@@ -175,13 +179,13 @@ def closed_loops(effort: Effort) -> Iterator[Row]:
 
 
 def _beside_exudyn(
-    row: Callable[..., Row],
+    row: Callable[..., Measurement],
     ours: float,
     theirs: list[tuple[float, float, float]],
     exact: float,
     note: str,
     first: float,
-) -> Row:
+) -> Measurement:
     angle, peer, built = theirs[0][0], min(r[1] for r in theirs), min(r[2] for r in theirs)
     gap = abs(angle - exact)
     if not gap <= ALLOWED:
@@ -218,7 +222,7 @@ def exact_angle(loops: int, end: float) -> float:
 # the first run of a process
 
 
-def first_run(effort: Effort) -> Iterator[Row]:
+def first_run(effort: Effort) -> Iterator[Measurement]:
     """Give the time to the end of a first run of 1 s of 7 revolutes with PD, from an empty and from a filled cache."""
     with starter(RUN) as start:
         if not effort.quick:
@@ -228,11 +232,11 @@ def first_run(effort: Effort) -> Iterator[Row]:
         yield _first("warm first run", warm.imported + warm.first, warm.imported)
 
 
-def first_loops(effort: Effort) -> Iterator[Row]:
+def first_loops(effort: Effort) -> Iterator[Measurement]:
     """Give the processor time after the import to the end of a first run of 0.1 s with closed loops, cache empty and filled."""
     sizes = (5,) if effort.quick else (10, 20, 40)
-    platform = Named("stewart", art.load("stewart_platform"))
-    rows = [Named(f"four_bars_{n}", art.load("n_four_bar", n=n)) for n in sizes]
+    platform = LibraryModel("stewart", art.load("stewart_platform"))
+    rows = [LibraryModel(f"four_bars_{n}", art.load("n_four_bar", n=n)) for n in sizes]
     with starter(LOOPS) as start:
         if not effort.quick:
             yield _first_loops(
@@ -249,12 +253,14 @@ def first_loops(effort: Effort) -> Iterator[Row]:
             yield _first_loops(f"warm first run, {name}", each, start.warm(each, ONE_STATE, repeats), 0.6)
 
 
-def _first_loops(name: str, model: Named, start: Start, limit: float, note: str = "") -> Row:
-    bar = Bar(limit, at_least=False, unit="s")
+def _first_loops(name: str, model: LibraryModel, start: Start, limit: float, note: str = "") -> Measurement:
+    bar = FigureLimit(limit, at_least=False, unit="s")
     ours = 1e6 * start.processor
-    return Row(name, model.mechanism.nv, ours_us=ours, value=start.processor, unit="s", bar=bar, note=note)
+    return Measurement(
+        name, model.mechanism.nv, ours_us=ours, value=start.processor, unit="s", bar=bar, note=note
+    )
 
 
-def _first(name: str, seconds: float, imported: float) -> Row:
+def _first(name: str, seconds: float, imported: float) -> Measurement:
     note = f"from the start of Python's imports; {imported:.2f} s of it the import"
-    return Row(name, 7, ours_us=1e6 * seconds, value=seconds, unit="s", note=note)
+    return Measurement(name, 7, ours_us=1e6 * seconds, value=seconds, unit="s", note=note)

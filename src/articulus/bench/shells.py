@@ -7,7 +7,7 @@ from time import perf_counter
 
 import numpy as np
 
-from articulus.bench.row import Bar, Row
+from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import Effort
 from articulus.structure import Plate, Structure, normal_modes, panel
 
@@ -17,10 +17,10 @@ ALLOWED = 1e-6
 """Largest distance from orthonormal modes."""
 
 
-def modes(effort: Effort) -> Iterator[Row]:
+def modes(effort: Effort) -> Iterator[Measurement]:
     """Give assembly and the lowest modes of a plate clamped at one side, with all six degrees of freedom a node."""
     side = 20 if effort.quick else 100
-    bar = None if effort.quick else Bar(10, at_least=False, unit="s")
+    bar = None if effort.quick else FigureLimit(10, at_least=False, unit="s")
     start = perf_counter()
     plate = panel(2.0, 1.0, PLATE, elements=(side, side), supports={"root": "all"})
     assembled = perf_counter() - start
@@ -29,10 +29,12 @@ def modes(effort: Effort) -> Iterator[Row]:
     gap = distance(plate, found.omega, found.shapes)
     name = f"shells, {side * side:,} elements, {MODES} modes"
     if not gap <= ALLOWED:
-        yield Row(name, plate.count, failed=True, note=f"not orthonormal by {gap:.1e}, allowed {ALLOWED:.0e}")
+        yield Measurement(
+            name, plate.count, failed=True, note=f"not orthonormal by {gap:.1e}, allowed {ALLOWED:.0e}"
+        )
         return
     note = f"assembly {assembled:.2g} s; {plate.count:,} degrees of freedom; orthonormal to {gap:.0e}"
-    yield Row(name, plate.count, ours_us=1e6 * seconds, value=seconds, unit="s", bar=bar, note=note)
+    yield Measurement(name, plate.count, ours_us=1e6 * seconds, value=seconds, unit="s", bar=bar, note=note)
 
 
 def distance(s: Structure, omega: np.ndarray, shapes: np.ndarray) -> float:

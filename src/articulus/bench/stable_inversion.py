@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from articulus.bench.row import Bar, Row
+from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import Effort
 from articulus.bench.timing import Contender, race
 from articulus.cases.stable_inversion.case import inverse
@@ -18,15 +18,19 @@ EXACT = 56.08028401
 """Input at t = pi, from the closed form of the motion inside."""
 
 
-def example(effort: Effort) -> Iterator[Row]:
+def example(effort: Effort) -> Iterator[Measurement]:
     """Give the time of the whole inversion, normal form to checked result, by both methods."""
     for method in ("collocation", "picard"):
         found = inverse(2.0, method, tolerance=1e-8)
         off = abs(float(np.interp(np.pi, found.t, found.inputs[:, 0])) - EXACT)
         ours = Contender("articulus", functools.partial(inverse, 2.0, method, tolerance=1e-8))
         (time,) = race([ours], effort.seconds, 2)
-        bar = Bar(LIMIT, at_least=False, unit="s") if method == "collocation" and not effort.quick else None
-        yield Row(
+        bar = (
+            FigureLimit(LIMIT, at_least=False, unit="s")
+            if method == "collocation" and not effort.quick
+            else None
+        )
+        yield Measurement(
             f"stable inversion, {method}",
             len(found.t),
             time,

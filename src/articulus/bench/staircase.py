@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from articulus.bench.row import Bar, Row
+from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import Effort
 from articulus.bench.timing import Contender, race
 from articulus.motion.trajectory import Stage, solve_stages
@@ -57,7 +57,7 @@ def highs(stages: list[Stage]) -> float:
     return float(answer.fun)
 
 
-def programs(effort: Effort) -> Iterator[Row]:
+def programs(effort: Effort) -> Iterator[Measurement]:
     """Give the whole solution by the banded interior point beside HiGHS and HPIPM, and how its time grows with the number of stages."""
     counts = (20, 60) if effort.quick else (100, 3000)
     times = []
@@ -74,7 +74,7 @@ def programs(effort: Effort) -> Iterator[Row]:
         found = race(ways, effort.seconds, min(effort.rounds, 3))
         times.append(found[0])
         hpipm = f"; HPIPM through CasADi {1e-3 * found[2]:.0f} ms" if count <= 300 else ""
-        yield Row(
+        yield Measurement(
             f"staircase linear program, {count} stages",
             STATES,
             found[0],
@@ -84,11 +84,11 @@ def programs(effort: Effort) -> Iterator[Row]:
             failed=abs(ours - other) > 1e-7 * (1 + abs(other)),
             note=f"six states, three inputs{hpipm}",
         )
-    yield Row(
+    yield Measurement(
         f"staircase linear program, growth from {counts[0]} to {counts[1]} stages",
         STATES,
         value=float(np.log(times[1] / times[0]) / np.log(counts[1] / counts[0])),
         unit="",
-        bar=None if effort.quick else Bar(1.1, at_least=False, unit=""),
+        bar=None if effort.quick else FigureLimit(1.1, at_least=False, unit=""),
         note="exponent of the number of stages",
     )

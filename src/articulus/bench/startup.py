@@ -45,7 +45,7 @@ class Saved(Protocol):
 
 
 @dataclass(frozen=True)
-class Named:
+class LibraryModel:
     """A mechanism of the library."""
 
     name: str

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 import articulus as art
-from articulus.bench.row import Bar, Row
+from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import Effort
 from articulus.bench.timing import Contender, race
 from articulus.motion.trajectory import FeedbackLaw, Jump, feedback_law
@@ -38,13 +38,13 @@ def law(points: int, steps: int) -> FeedbackLaw:
     )
 
 
-def three_states(effort: Effort) -> Iterator[Row]:
+def three_states(effort: Effort) -> Iterator[Measurement]:
     """Give the time of a whole law and of one point and evaluation, and two threads beside one."""
     points, steps = (QUICK, 48) if effort.quick else (POINTS, STEPS)
     found = law(points, steps)
     evaluations = points**3 * steps * (1 + found.corrections)
     (time,) = race([Contender("articulus", partial(law, points, steps))], effort.seconds, 2)
-    yield Row(
+    yield Measurement(
         f"stochastic programming, three states, {points} points each",
         3,
         time,
@@ -62,13 +62,13 @@ def three_states(effort: Effort) -> Iterator[Row]:
     ways = [Contender(f"{k} threads", partial(on, k)) for k in (2, 1)]
     two, one = race(ways, 2 * effort.seconds, effort.rounds, cores=2)
     load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores" if hasattr(os, "getloadavg") else ""
-    yield Row(
+    yield Measurement(
         "stochastic programming, two threads",
         3,
         two,
         peer="articulus, one thread",
         peer_us=one,
         value=one / two,
-        bar=Bar(1.7),
+        bar=FigureLimit(1.7),
         note=load,
     )

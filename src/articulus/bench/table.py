@@ -10,25 +10,25 @@ from rich.table import Table
 from rich.text import Text
 
 from articulus.bench.machine import sentence
-from articulus.bench.row import Row
+from articulus.bench.row import Measurement
 
 COLUMNS = ("what", "n", "ours", "peer's", "peer", "figure", "bar", "met", "of peak", "note")
 RIGHT = ("n", "ours", "peer's", "figure", "of peak")
 
 
-def as_json(machine: dict[str, Any], rows: list[Row]) -> str:
+def as_json(machine: dict[str, Any], rows: list[Measurement]) -> str:
     """Return one JSON object with `machine` and `rows`."""
     return json.dumps({"machine": machine, "rows": [r.as_dict() for r in rows]}, indent=1, allow_nan=False)
 
 
-def as_markdown(machine: dict[str, Any], rows: list[Row]) -> str:
+def as_markdown(machine: dict[str, Any], rows: list[Measurement]) -> str:
     """Return the table in Markdown under a line on the machine."""
     rule = ["--:" if name in RIGHT else "---" for name in COLUMNS]
     lines = [COLUMNS, rule, *(cells(row) for row in rows)]
     return "\n".join([sentence(machine), "", *(f"| {' | '.join(line)} |" for line in lines)])
 
 
-def as_table(rows: list[Row]) -> Table:
+def as_table(rows: list[Measurement]) -> Table:
     """Return the table for a terminal."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in COLUMNS:
@@ -38,7 +38,7 @@ def as_table(rows: list[Row]) -> Table:
     return table
 
 
-def cells(row: Row) -> list[str]:
+def cells(row: Measurement) -> list[str]:
     """Return the texts of a row, one for each column."""
     return [
         row.name,

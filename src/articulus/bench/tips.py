@@ -8,9 +8,9 @@ from functools import partial
 import numpy as np
 
 import articulus as art
-from articulus.bench.row import Bar, Row
+from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import Effort, exponent
-from articulus.bench.startup import ONE_STATE, Named, starter
+from articulus.bench.startup import ONE_STATE, LibraryModel, starter
 from articulus.bench.timing import Contender, race
 from articulus.cases.ledesma_planar.models import ABOUT_Z, arm
 from articulus.cases.ledesma_spatial.case import CLOSED
@@ -26,7 +26,7 @@ tip_torques(mechanism, "tip", path, ["shoulder", "elbow"], q={"shoulder": -0.6, 
 """
 
 
-def torques(effort: Effort) -> Iterator[Row]:
+def torques(effort: Effort) -> Iterator[Measurement]:
     """Give the time of a whole inversion of 1 s at steps of 1 ms, and how it grows."""
     step = 4e-3 if effort.quick else 1e-3
     plain, closed = arm(), spatial_chain()
@@ -35,7 +35,7 @@ def torques(effort: Effort) -> Iterator[Row]:
         ("tip torques, spatial closed chain", closed, 5.0, partial(_closed, closed, step)),
     )
     for name, mechanism, limit, call in calls[: 1 if effort.quick else None]:
-        bar = None if effort.quick else Bar(limit, at_least=False, unit="s")
+        bar = None if effort.quick else FigureLimit(limit, at_least=False, unit="s")
         yield _timed(name, mechanism, call, bar, effort)
     if not effort.quick:
         lengths = (4.0, 8.0, 16.0)
@@ -47,13 +47,15 @@ def torques(effort: Effort) -> Iterator[Row]:
         yield _growth("tip torques, growth with the links", chains[-1].nv, links, calls_by_links, 1.3, effort)
 
 
-def cold_torques(effort: Effort) -> Iterator[Row]:
+def cold_torques(effort: Effort) -> Iterator[Measurement]:
     """Give the time of the first inversion in a new process with an empty cache."""
     if effort.quick:
         return
     with starter(COLD) as start:
-        seconds = start.cold(Named("two_links", arm()), ONE_STATE).processor
-    yield Row("cold tip torques, two links in a plane", 6, ours_us=1e6 * seconds, value=seconds, unit="s")
+        seconds = start.cold(LibraryModel("two_links", arm()), ONE_STATE).processor
+    yield Measurement(
+        "cold tip torques, two links in a plane", 6, ours_us=1e6 * seconds, value=seconds, unit="s"
+    )
 
 
 def planar_chain(links: int) -> art.Mechanism:
@@ -95,13 +97,17 @@ def _chain(mechanism: art.Mechanism, step: float) -> Inversion:
 
 
 def _timed(
-    name: str, mechanism: art.Mechanism, call: Callable[[], Inversion], bar: Bar | None, effort: Effort
-) -> Row:
+    name: str,
+    mechanism: art.Mechanism,
+    call: Callable[[], Inversion],
+    bar: FigureLimit | None,
+    effort: Effort,
+) -> Measurement:
     found = call()
     note = f"{len(found.t)} times, {found.figures['iterations']} steps of Newton's method, error {found.figures['force_error']:.0e}"
     (time,) = race([Contender("articulus", call)], effort.seconds, 2)
     failed = not found.passed
-    return Row(
+    return Measurement(
         name, mechanism.nv, ours_us=time, value=1e-6 * time, unit="s", bar=bar, failed=failed, note=note
     )
 
@@ -113,10 +119,12 @@ def _growth(
     calls: Sequence[Callable[[], Inversion]],
     limit: float,
     effort: Effort,
-) -> Row:
+) -> Measurement:
     failed = not all(call().passed for call in calls)
     times = race([Contender("articulus", call) for call in calls], 2 * effort.seconds, 2)
     note = ", ".join(f"{size:g}: {1e-6 * time:.3f} s" for size, time in zip(sizes, times))
-    bar = Bar(limit, at_least=False, unit="exponent")
+    bar = FigureLimit(limit, at_least=False, unit="exponent")
     power = exponent(sizes, times)
-    return Row(name, n, ours_us=times[-1], value=power, unit="exponent", bar=bar, failed=failed, note=note)
+    return Measurement(
+        name, n, ours_us=times[-1], value=power, unit="exponent", bar=bar, failed=failed, note=note
+    )

@@ -92,7 +92,7 @@ def _sliding(m: art.Mechanism, name: str, axes: str, mass: float) -> None:
 
 
 @dataclass(frozen=True)
-class Run:
+class PointRun:
     """A run of ten seconds."""
 
     q: np.ndarray
@@ -108,7 +108,7 @@ Form = Callable[[Problem], Solution]
 
 def by_accelerations(
     system: Points, form: Form, q0: np.ndarray, v0: np.ndarray, watch: int, tol: float
-) -> Run:
+) -> PointRun:
     """Return a run in q and v, with accelerations by one of the loop forms."""
     at = system.at
     x = ca.vertcat(at.q, at.v)
@@ -118,7 +118,7 @@ def by_accelerations(
 
 def by_momenta(
     system: Points, q0: np.ndarray, v0: np.ndarray, watch: int, tol: float, **settings: float
-) -> Run:
+) -> PointRun:
     """Return a run in q, p and the integrals of the constraints, by ALF2."""
     at, rows = system.at, system.problem.constraints
     p, integral = SX.sym("p", len(q0)), SX.sym("I", rows.g.numel())
@@ -130,7 +130,7 @@ def by_momenta(
     return _run(f, np.concatenate([q0, p0, np.zeros(rows.g.numel())]), len(q0), watch, tol)
 
 
-def _run(f: ca.Function, start: np.ndarray, n: int, watch: int, tol: float) -> Run:
+def _run(f: ca.Function, start: np.ndarray, n: int, watch: int, tol: float) -> PointRun:
     native = kernel.compile(f)
     found = solve_ivp(
         lambda _, x: native(x)[0],
@@ -142,4 +142,4 @@ def _run(f: ca.Function, start: np.ndarray, n: int, watch: int, tol: float) -> R
         events=lambda _, x: x[watch],
     )
     energy = np.asarray(native(found.y.T.copy())[1]).ravel()
-    return Run(found.y[:n, -1], float(np.abs(energy - energy[0]).max()), found.t_events[0])
+    return PointRun(found.y[:n, -1], float(np.abs(energy - energy[0]).max()), found.t_events[0])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .graph import Body
+from .graph import StraightCode
 from .target import Target
-from .writer import Writer
+from .writer import CodeWriter
 
 LOOPED_FROM = 8
 """Copies from which a step is a loop."""
@@ -26,7 +26,7 @@ class Copies:
         self._target, self._prefix = target, prefix
         self._offsets: list[int] = []
 
-    def call(self, step: Body) -> str | None:
+    def call(self, step: StraightCode) -> str | None:
         """Return the text that runs a step; None for a step that computes something or copies little."""
         if step.operations or step.code.constant or sum(map(len, step.outputs)) < LOOPED_FROM:
             return None
@@ -50,7 +50,7 @@ class Copies:
         return [f"@{self._prefix}places = internal constant {size} [{values}], align 64\n", self._loop()]
 
     def _loop(self) -> str:
-        w = Writer(self._target)
+        w = CodeWriter(self._target)
         w.label("entry")
         w.line("br label %next")
         w.label("next")

@@ -68,7 +68,7 @@ class Sums:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class ThreadShare:
     """What one thread does: its rows of arrays that all threads share.
 
     Parameters
@@ -105,7 +105,7 @@ class Corrections:
     means : two arrays
     extra : array
         Written before each call by sums of the mean that it reads.
-    parts : sequence of Part
+    parts : sequence of ThreadShare
         One for each thread.
     most : int
         Corrections of a step after which it counts as not converging.
@@ -117,7 +117,7 @@ class Corrections:
         new: np.ndarray,
         means: tuple[np.ndarray, np.ndarray],
         extra: np.ndarray,
-        parts: Sequence[Part],
+        parts: Sequence[ThreadShare],
         most: int,
     ):
         self._native, team = _native(), len(parts)

@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from .target import Target
-from .writer import Writer
+from .writer import CodeWriter
 
 HEADER = 3  # words before the pointers of a frame
 UNROLL = 64  # columns up to which the squares are written out
@@ -54,7 +54,7 @@ def driver(target: Target, inputs: Sequence[int], outputs: Sequence[int], slots:
 
 def run_function(target: Target, blocks: int) -> str:
     """Return the text of `@run`: whole groups of blocks first, then what is left block by block."""
-    w = Writer(target)
+    w = CodeWriter(target)
     w.label("entry")
     begin, end = (w.load(w.offset("%frame", 8 * k), "i64", 8) for k in range(2))
     group = blocks * target.lanes
@@ -69,7 +69,7 @@ def run_function(target: Target, blocks: int) -> str:
 
 def _pass(target: Target, inputs: Sequence[int], outputs: Sequence[int], slots: int, blocks: int) -> str:
     """Return the text of `@pass.k`: rows [begin, end) in groups of k blocks, each in its own workspace."""
-    w = Writer(target)
+    w = CodeWriter(target)
     w.label("entry")
     words = [
         w.load(w.offset("%frame", 8 * k), "i64", 8) for k in range(frame_length(len(inputs), len(outputs)))
@@ -120,13 +120,13 @@ def _loop_variables(target: Target, begin: str) -> list[tuple[str, str]]:
     return [("i64", begin), (target.type, zero), (target.type, zero)]
 
 
-def lanes_ahead(w: Writer, row: str) -> list[str]:
+def lanes_ahead(w: CodeWriter, row: str) -> list[str]:
     """Return how many rows each lane after the first lies ahead: its number, clamped to the rows that are left."""
     left = w.do(f"sub i64 %last, {row}")
     return [w.do(f"call i64 @llvm.smin.i64(i64 {left}, i64 {lane})") for lane in range(1, w.target.lanes)]
 
 
-def _flags(w: Writer, check_in: str, check_out: str) -> str:
+def _flags(w: CodeWriter, check_in: str, check_out: str) -> str:
     """Return the flags: bit 0 when an input was not finite, bit 1 when an output was not."""
     zero = w.constant(0.0)
     bad_in = w.do(f"zext i1 {w.any(w.compare('uno', check_in, zero))} to i64")
@@ -134,7 +134,7 @@ def _flags(w: Writer, check_in: str, check_out: str) -> str:
     return w.do(f"or i64 {bad_in}, {w.do(f'shl i64 {bad_out}, 1')}")
 
 
-def _gather_call(w: Writer, k: str, n: int, values: tuple[str, ...], steps: list[str], lanes: str) -> str:
+def _gather_call(w: CodeWriter, k: str, n: int, values: tuple[str, ...], steps: list[str], lanes: str) -> str:
     """Gather input `k`, unless it is broadcast and this is not the first block; return the finite check."""
     _, stride, _, check = values
     if not n:
@@ -150,7 +150,7 @@ def _gather_call(w: Writer, k: str, n: int, values: tuple[str, ...], steps: list
     return w.do(f"phi {w.target.type} [ {check}, %before{k} ], [ {seen}, %gather{k} ]")
 
 
-def move_rows(w: Writer, name: str, n: int, values: tuple[str, ...], steps: list[str], lanes: str) -> str:
+def move_rows(w: CodeWriter, name: str, n: int, values: tuple[str, ...], steps: list[str], lanes: str) -> str:
     """Move the rows of one operand in this block; return the finite check."""
     pointer, stride, row, check = values
     if not n:
@@ -170,7 +170,7 @@ def mover(target: Target, n: int, *, gather: bool) -> str:
     """
     if target.lanes == 1 and n >= WIDE:
         return _single(target, n, gather=gather)
-    w = Writer(target)
+    w = CodeWriter(target)
     w.label("entry")
     before = "entry"
     if gather and n >= max(target.lanes, 2 * AT_ONCE):
@@ -192,12 +192,14 @@ def mover(target: Target, n: int, *, gather: bool) -> str:
     )
 
 
-def element_loop(w: Writer, count: int, n: int, name: str, before: str, do: Callable[[str], None]) -> None:
+def element_loop(
+    w: CodeWriter, count: int, n: int, name: str, before: str, do: Callable[[str], None]
+) -> None:
     """Write a loop that does something with `count` elements at a time, given the first of them; the last ones overlap their neighbours.
 
     Parameters
     ----------
-    w : Writer
+    w : CodeWriter
     count, n : int
         At most as many as there are.
     name : str
@@ -218,7 +220,7 @@ def element_loop(w: Writer, count: int, n: int, name: str, before: str, do: Call
 
 def _single(target: Target, n: int, *, gather: bool) -> str:
     """Return the text of a mover in code for one row at a time."""
-    w = Writer(replace(target, lanes=WIDE))
+    w = CodeWriter(replace(target, lanes=WIDE))
     w.label("entry")
     source, place = ("%row", "%lanes") if gather else ("%lanes", "%row")
     checks = [w.constant(0.0)]
@@ -240,7 +242,7 @@ def _single(target: Target, n: int, *, gather: bool) -> str:
     return w.function(f"internal double @{name}(ptr noalias %lanes, double %check, ptr %row)")
 
 
-def _common(w: Writer, n: int) -> str:
+def _common(w: CodeWriter, n: int) -> str:
     """Write the way out for a row that all lanes have in common; return the label behind it."""
     lanes = w.target.lanes
     same = w.do(f"icmp eq i64 %ahead{lanes - 1}, 0")
@@ -264,7 +266,7 @@ def _common(w: Writer, n: int) -> str:
     return "apart"
 
 
-def _squares(w: Writer, n: int, rows: list[str], gather: bool) -> str:
+def _squares(w: CodeWriter, n: int, rows: list[str], gather: bool) -> str:
     """Move all squares one after the other; return the finite check.
 
     Two checks take turns and start from zero, so that their sums wait for nothing.
@@ -279,7 +281,7 @@ def _squares(w: Writer, n: int, rows: list[str], gather: bool) -> str:
 
 
 def _square(
-    w: Writer, rows: list[str], lanes: str, checks: list[str], gather: bool, skip: int = 0
+    w: CodeWriter, rows: list[str], lanes: str, checks: list[str], gather: bool, skip: int = 0
 ) -> list[str]:
     """Move one square of columns, of which `skip` are in their lanes already; return the checks."""
     places = [w.offset(lanes, k * w.target.bytes) for k in range(w.target.lanes)]
@@ -294,7 +296,7 @@ def _square(
     return _watched(w, values[0 if gather else skip :], checks)
 
 
-def _watched(w: Writer, values: list[str], checks: list[str]) -> list[str]:
+def _watched(w: CodeWriter, values: list[str], checks: list[str]) -> list[str]:
     """Add 0 x to the checks in turn: they stay 0 as long as every value is finite, else become NaN."""
     checks = list(checks)
     zero = w.constant(0.0)
@@ -303,7 +305,7 @@ def _watched(w: Writer, values: list[str], checks: list[str]) -> list[str]:
     return checks
 
 
-def _loop(w: Writer, n: int, rows: list[str], gather: bool, before: str) -> str:
+def _loop(w: CodeWriter, n: int, rows: list[str], gather: bool, before: str) -> str:
     """Move the squares of a long row in a loop, the last one after it; return the finite check."""
     lanes = w.target.lanes
     w.line("br label %columns")
@@ -327,7 +329,7 @@ def _loop(w: Writer, n: int, rows: list[str], gather: bool, before: str) -> str:
     return w.add("%check", w.add(*after))
 
 
-def transpose(w: Writer, rows: list[str]) -> list[str]:
+def transpose(w: CodeWriter, rows: list[str]) -> list[str]:
     """Return the transpose of a square of lanes, by exchanging ever smaller blocks."""
     lanes, t = w.target.lanes, w.target.type
     rows = list(rows)
@@ -343,7 +345,7 @@ def transpose(w: Writer, rows: list[str]) -> list[str]:
     return rows
 
 
-def _halves(w: Writer, n: int, rows: list[str], gather: bool) -> str:
+def _halves(w: CodeWriter, n: int, rows: list[str], gather: bool) -> str:
     """Move rows of half as many elements as there are lanes, or more: the first and the last half of a square, which overlap."""
     lanes, t = w.target.lanes, w.target.type
     half, kind = lanes // 2, f"<{lanes // 2} x double>"
@@ -362,13 +364,13 @@ def _halves(w: Writer, n: int, rows: list[str], gather: bool) -> str:
     return w.add("%check", w.add(*_watched(w, values, [w.constant(0.0)] * 2)))
 
 
-def _shuffled(w: Writer, kind: str, a: str, b: str, chosen: Sequence[int]) -> str:
+def _shuffled(w: CodeWriter, kind: str, a: str, b: str, chosen: Sequence[int]) -> str:
     """Return chosen elements of two vectors."""
     places = ", ".join(f"i32 {k}" for k in chosen)
     return w.do(f"shufflevector {kind} {a}, {kind} {b}, <{len(chosen)} x i32> <{places}>")
 
 
-def _gather_narrow(w: Writer, n: int, rows: list[str], check: str) -> str:
+def _gather_narrow(w: CodeWriter, n: int, rows: list[str], check: str) -> str:
     """Rows shorter than half the lane count: element by element."""
     values = []
     for k in range(n):
@@ -377,7 +379,7 @@ def _gather_narrow(w: Writer, n: int, rows: list[str], check: str) -> str:
     return _watched(w, values, [check])[0]
 
 
-def _scatter_narrow(w: Writer, n: int, rows: list[str], check: str) -> str:
+def _scatter_narrow(w: CodeWriter, n: int, rows: list[str], check: str) -> str:
     values = [w.load(w.offset("%lanes", k * w.target.bytes)) for k in range(n)]
     for k, value in enumerate(values):
         for lane, row in enumerate(rows):

@@ -13,7 +13,7 @@ import struct
 
 from .ops import LIBM_1, LIBM_2
 from .target import Target
-from .writer import Writer
+from .writer import CodeWriter
 
 TWO_OVER_PI = 0.6366197723675814
 ROUND = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to an integer, held in the low bits
@@ -44,7 +44,7 @@ LOG_EVEN = (
 LOG_ODD = (3.999999999940941908e-01, 2.222219843214978396e-01, 1.531383769920937332e-01)
 
 
-class _Tabled(Writer):
+class _Tabled(CodeWriter):
     """A writer whose constants are loads from a table of whole vectors.
 
     As immediate operands LLVM would broadcast each from one double, an instruction of its own; a load of the whole
@@ -110,14 +110,14 @@ def _near(w: _Tabled, x: str) -> tuple[str, str]:
     return w.select(zero, x, sine), cosine  # the sum in `_sine` loses the sign of zero
 
 
-def _nearest_quarter(w: Writer, x: str) -> tuple[str, str]:
+def _nearest_quarter(w: CodeWriter, x: str) -> tuple[str, str]:
     """Return n = round(2 x / pi) as a double, and as an integer of which the low two bits are right."""
     shifted = w.fma(x, w.constant(TWO_OVER_PI), w.constant(ROUND))
     quadrant = w.do(f"bitcast {w.target.type} {shifted} to {w.target.of('i64')}")
     return w.sub(shifted, w.constant(ROUND)), quadrant
 
 
-def _reduce_fma(w: Writer, x: str, n: str) -> str:
+def _reduce_fma(w: CodeWriter, x: str, n: str) -> str:
     """Return x - n pi/2.
 
     The first step is exact: its result is a multiple of 2**-52 below 1. The second rounds once, whatever cancels. The
@@ -129,7 +129,7 @@ def _reduce_fma(w: Writer, x: str, n: str) -> str:
     return x
 
 
-def _reduce_plain(w: Writer, x: str, n: str) -> str:
+def _reduce_plain(w: CodeWriter, x: str, n: str) -> str:
     """The same without fused multiply-add: products with 33-bit parts are exact, differences compensated."""
     first, second, third, fourth = map(w.constant, HALF_PI_33)
     r = w.sub(x, w.mul(n, first))
@@ -138,26 +138,26 @@ def _reduce_plain(w: Writer, x: str, n: str) -> str:
     return w.add(r, w.sub(w.add(error_2, error_3), w.mul(n, fourth)))
 
 
-def _two_difference(w: Writer, a: str, b: str) -> tuple[str, str]:
+def _two_difference(w: CodeWriter, a: str, b: str) -> tuple[str, str]:
     """Return a - b and its rounding error (Knuth)."""
     s = w.sub(a, b)
     bb = w.sub(s, a)
     return s, w.sub(w.sub(a, w.sub(s, bb)), w.add(b, bb))
 
 
-def _polynomial(w: Writer, z: str, coefficients: tuple[float, ...]) -> str:
+def _polynomial(w: CodeWriter, z: str, coefficients: tuple[float, ...]) -> str:
     value = w.constant(coefficients[-1])
     for c in reversed(coefficients[:-1]):
         value = w.fma(value, z, w.constant(c))
     return value
 
 
-def _sine(w: Writer, r: str, z: str) -> str:
+def _sine(w: CodeWriter, r: str, z: str) -> str:
     """Return sin(r) = r + r z P(z), z = r^2."""
     return w.fma(w.mul(r, z), _polynomial(w, z, SINE), r)
 
 
-def _cosine(w: Writer, z: str) -> str:
+def _cosine(w: CodeWriter, z: str) -> str:
     """Return cos(r) = 1 + z P(z), z = r^2."""
     return w.fma(z, _polynomial(w, z, COSINE), w.constant(1.0))
 
@@ -176,13 +176,13 @@ def _by_quadrant(w: _Tabled, quadrant: str, sine: str, cosine: str) -> tuple[str
     )
 
 
-def _flip(w: Writer, value: str, sign: str) -> str:
+def _flip(w: CodeWriter, value: str, sign: str) -> str:
     integer = w.target.of("i64")
     bits = w.do(f"bitcast {w.target.type} {value} to {integer}")
     return w.do(f"bitcast {integer} {w.do(f'xor {integer} {bits}, {sign}')} to {w.target.type}")
 
 
-def _return_pair(w: Writer, sine: str, cosine: str) -> None:
+def _return_pair(w: CodeWriter, sine: str, cosine: str) -> None:
     t = w.target.type
     first = w.do(f"insertvalue {{ {t}, {t} }} poison, {t} {sine}, 0")
     pair = w.do(f"insertvalue {{ {t}, {t} }} {first}, {t} {cosine}, 1")
@@ -226,7 +226,7 @@ def _exponent_and_fraction(w: _Tabled, x: str) -> tuple[str, str]:
 
 def per_lane(target: Target, name: str, symbol: str, arguments: int) -> str:
     """Return the text of `@lanes.name`: one call of `@symbol` per lane."""
-    w = Writer(target)
+    w = CodeWriter(target)
     parameters = ["%a", "%b"][:arguments]
     results = []
     for lane in range(target.lanes):
@@ -245,7 +245,7 @@ _TAIL = ((-1.970840454, -1.624906493, 3.429567803, 1.641345311), (1.0, 3.5438892
 
 def erfinv() -> str:
     """Return the text of the scalar function `@scalar.erfinv`: a rational start, then Newton steps on erf."""
-    w = Writer(Target(1, fma=False))
+    w = CodeWriter(Target(1, fma=False))
     x, one = w.fabs("%x"), w.constant(1.0)
     rest = w.sub(one, x)
     square = w.mul(x, x)
@@ -261,7 +261,7 @@ def erfinv() -> str:
     return w.function("internal double @scalar.erfinv(double %x)")
 
 
-def _newton(w: Writer, x: str, rest: str, y: str) -> str:
+def _newton(w: CodeWriter, x: str, rest: str, y: str) -> str:
     """Return y - (erf(y) - x) sqrt(pi)/2 exp(y^2); the residual by erfc where 1 - x has more digits."""
     by_erfc = w.sub(rest, w.do(f"call double @erfc(double {y})"))
     by_erf = w.sub(w.do(f"call double @erf(double {y})"), x)

@@ -6,7 +6,7 @@ import casadi as ca
 
 from .graph import Elementwise
 from .target import Target
-from .writer import Writer
+from .writer import CodeWriter
 
 NAMES = {ca.OP_ADD: "fadd", ca.OP_SUB: "fsub", ca.OP_MUL: "fmul", ca.OP_NEG: "fneg"}
 
@@ -48,7 +48,7 @@ class Loops:
 
     def _loop(self, name: str, op: int, moving: list[bool]) -> str:
         """Return the text of one loop; where a value is a single double, `TOGETHER` of them are taken at once."""
-        w, t = Writer(self._target), self._target
+        w, t = CodeWriter(self._target), self._target
         w.label("entry")
         held = [None if moves else w.load(f"%x{k}") for k, moves in enumerate(moving)]
         begin, label = "0", "entry"
@@ -60,7 +60,7 @@ class Loops:
         return w.function(f"internal void @{name}({arguments}, ptr %result, i64 %size)", "nounwind noinline")
 
     def _pass(
-        self, w: Writer, op: int, held: list[str | None], wide: int, begin: str, label: str
+        self, w: CodeWriter, op: int, held: list[str | None], wide: int, begin: str, label: str
     ) -> tuple[str, str]:
         """Write the loop that takes `wide` values at once while so many are left; return where it ends, and its label."""
         t, step = self._target, wide * self._target.bytes

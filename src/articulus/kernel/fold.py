@@ -8,7 +8,7 @@ from dataclasses import replace
 import casadi as ca
 import numpy as np
 
-from .graph import Body, Elementwise, Graph, Product, Step
+from .graph import Elementwise, Graph, MatrixProduct, Step, StraightCode
 from .instructions import Instructions
 
 LOOPED_FROM = 48
@@ -44,7 +44,7 @@ def _fold_sums(steps: list[Step], results: list[np.ndarray]) -> list[Step]:
     for step in steps:
         if isinstance(step, Elementwise):
             step = _folded(step, products, folded, readers)
-        if isinstance(step, Product) and step.start is None and step.sign > 0:
+        if isinstance(step, MatrixProduct) and step.start is None and step.sign > 0:
             products[int(step.result.min())] = len(folded)
         folded.append(step)
     return [step for step in folded if step is not None]
@@ -59,13 +59,13 @@ def _folded(
     for position, operand in enumerate(step.operands):
         place = products.get(int(operand.min()), -1)
         product = folded[place] if place >= 0 else None
-        if isinstance(product, Product) and _absorbs(step, position, product, readers):
+        if isinstance(product, MatrixProduct) and _absorbs(step, position, product, readers):
             folded[place] = None
             return _absorbed(step, position, product)
     return step
 
 
-def _absorbs(step: Elementwise, position: int, product: Product, readers: Counter[int]) -> bool:
+def _absorbs(step: Elementwise, position: int, product: MatrixProduct, readers: Counter[int]) -> bool:
     """Tell whether the operand is this product in any order, used only here, and not the minuend."""
     operand = step.operands[position]
     if step.op == ca.OP_SUB and position == 0:
@@ -74,7 +74,7 @@ def _absorbs(step: Elementwise, position: int, product: Product, readers: Counte
     return same and all(readers[n] == 1 for n in operand.tolist())
 
 
-def _absorbed(step: Elementwise, position: int, product: Product) -> Product:
+def _absorbed(step: Elementwise, position: int, product: MatrixProduct) -> MatrixProduct:
     """Return the product that starts from the other operand and writes the sum's result."""
     where = {number: k for k, number in enumerate(step.operands[position].tolist())}
     order = np.array([where[n] for n in product.result.ravel().tolist()]).reshape(product.result.shape)
@@ -83,7 +83,7 @@ def _absorbed(step: Elementwise, position: int, product: Product) -> Product:
     return replace(product, start=start, sign=1 if step.op == ca.OP_ADD else -1, result=step.result[order])
 
 
-def straight_line(step: Elementwise) -> Body:
+def straight_line(step: Elementwise) -> StraightCode:
     """Return the body of an elementwise step."""
     n = len(step.result)
     op, first, second = list[int](), list[int](), list[int]()
@@ -101,4 +101,4 @@ def straight_line(step: Elementwise) -> Body:
         {},
         [results],
     )
-    return Body(code, list(step.operands), [step.result])
+    return StraightCode(code, list(step.operands), [step.result])

@@ -31,7 +31,7 @@ LOOP_SIZE = 1000  # multiply-adds from which a product is a loop and not straigh
 
 
 @dataclass(frozen=True)
-class Body:
+class StraightCode:
     """Straight-line code with the numbers of its input and output nonzeros."""
 
     code: Instructions
@@ -58,7 +58,7 @@ class Body:
 
 
 @dataclass(frozen=True)
-class Product:
+class MatrixProduct:
     """`result = start + sign * left @ right`; every operand is a matrix of numbers."""
 
     left: np.ndarray
@@ -166,7 +166,7 @@ class Routine:
 
 
 @dataclass(frozen=True)
-class Run:
+class RoutineCall:
     """A run of a routine: the inputs are copied to its slots, the outputs from there."""
 
     routine: Routine
@@ -213,7 +213,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Sweep:
+class SelectionLoop:
     """A function called on many selections of its operands, by a loop; every operand is a contiguous run of numbers."""
 
     rule: Rule
@@ -281,7 +281,7 @@ def remember(function: ca.Function, rule: Rule) -> ca.Function:
     return known[0]
 
 
-Step = Body | Product | Elementwise | Call | Run | Sweep | Lookup
+Step = StraightCode | MatrixProduct | Elementwise | Call | RoutineCall | SelectionLoop | Lookup
 
 
 @dataclass
@@ -307,17 +307,17 @@ class Graph:
         return self._known[key]
 
 
-def copying(source: np.ndarray, target: np.ndarray) -> Body:
+def copying(source: np.ndarray, target: np.ndarray) -> StraightCode:
     """Return a body that copies values."""
     n = len(source)
     code = Instructions([ca.OP_INPUT] * n, [0] * n, list(range(n)), {}, [np.arange(n)])
-    return Body(code, [source.ravel()], [target.ravel()])
+    return StraightCode(code, [source.ravel()], [target.ravel()])
 
 
-def zeroing(target: np.ndarray) -> Body:
+def zeroing(target: np.ndarray) -> StraightCode:
     """Return a body that writes zeros."""
     code = Instructions([ca.OP_CONST], [-1], [-1], {0: 0.0}, [np.zeros(len(target), dtype=int)])
-    return Body(code, [], [target])
+    return StraightCode(code, [], [target])
 
 
 def expanded(function: ca.Function) -> ca.Function:
@@ -414,7 +414,7 @@ class Tracer:
         if has_calls(function):
             return self._layered(simplified(function), arguments)
         outputs = [self.graph.fresh(function.nnz_out(k)) for k in range(function.n_out())]
-        self.graph.steps.append(Body(instructions(simplified(function)), list(arguments), outputs))
+        self.graph.steps.append(StraightCode(instructions(simplified(function)), list(arguments), outputs))
         return outputs
 
     def _call(self, function: ca.Function, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -449,7 +449,7 @@ class Tracer:
                 code, imported = found.body(layer, wanted, numbers, len(arguments))
                 outputs = [self.graph.fresh(len(rows)) for rows in wanted]
                 read = np.array([numbers[r] for r in imported], dtype=int)
-                self.graph.steps.append(Body(code, [*arguments, read], outputs))
+                self.graph.steps.append(StraightCode(code, [*arguments, read], outputs))
                 groups.update(zip(wanted[:-1], outputs))
                 numbers.update(zip(wanted[-1], outputs[-1].tolist()))
         return [
@@ -493,7 +493,7 @@ class Tracer:
             self.routines[key] = self._routine(function)
         routine = self.routines[key]
         outputs = [self.graph.fresh(len(slots)) for slots in routine.outputs]
-        self.graph.steps.append(Run(routine, list(arguments), outputs))
+        self.graph.steps.append(RoutineCall(routine, list(arguments), outputs))
         return outputs
 
     def _sweep(self, rule: Rule, function: ca.Function, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -501,7 +501,7 @@ class Tracer:
         guard, body = (self._procedure(each) for each in (rule.guard, rule.body))
         outputs = [self.graph.fresh(function.nnz_out(k)) for k in range(function.n_out())]
         inputs = [self._contiguous(a) for a in arguments]
-        self.graph.steps.append(Sweep(rule, guard, body, inputs, outputs))
+        self.graph.steps.append(SelectionLoop(rule, guard, body, inputs, outputs))
         return outputs
 
     def _lookup(self, function: ca.Function, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -570,7 +570,7 @@ class Tracer:
         start, left, right = (_matrix(x, node.dep(k)) for k, x in enumerate(operands))
         result = self.graph.fresh(node.nnz())
         first = None if node.dep(0).is_zero() else start
-        self.graph.steps.append(Product(left, right, first, _matrix(result, node)))
+        self.graph.steps.append(MatrixProduct(left, right, first, _matrix(result, node)))
         return result
 
 

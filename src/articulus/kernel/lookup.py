@@ -16,7 +16,7 @@ from casadi import MX, SX
 
 from .graph import LOOKUP, Lookup
 from .target import Target, hexadecimal
-from .writer import Writer
+from .writer import CodeWriter
 
 LONG = 32
 """Rows from which a table is better searched than written out."""
@@ -81,7 +81,7 @@ class Lookups:
         return [f"call void @{self._names[id(step)]}(ptr %w)"]
 
     def _read(self, step: Lookup, name: str, table: str) -> str:
-        w, t = Writer(self._target), self._target
+        w, t = CodeWriter(self._target), self._target
         (n, m), integer = step.table.shape, self._target.of("i64")
         w.label("entry")
         given = w.load(w.offset("%w", int(step.inputs[0][0]) * t.bytes))

@@ -30,7 +30,7 @@ from . import program
 from .driver import HEADER, WIDE, element_loop, lanes_ahead, move_rows, mover, run_function
 from .program import Program, Signature
 from .target import Target
-from .writer import Writer
+from .writer import CodeWriter
 
 WORDS = ("x", "xs", "p", "ps", "w", "ws", "wstep", "log", "ls", "lstep", "failed", "fs", "start", "stop", "every", "closing")  # fmt: skip
 
@@ -116,7 +116,7 @@ class _Driver:
 
     def _march(self, blocks: int) -> str:
         """Return the text of `@pass.k`: all steps of a group of k blocks of rows, group after group."""
-        w = self.w = Writer(self.target)
+        w = self.w = CodeWriter(self.target)
         w.label("entry")
         names = [*WORDS, *(f"m{j}" for j in range(len(self.march.programs)))]
         for place, name in enumerate(names):
@@ -215,7 +215,7 @@ class _Driver:
 
     def _keep(self) -> str:
         """Return the text of `@keep(ptr %w)`: the new state becomes the state, but not in lanes that failed."""
-        w, t = Writer(self.target), self.target
+        w, t = CodeWriter(self.target), self.target
         mask = t.of("i1")
         w.label("entry")
         fresh = w.offset("%w", (self.nx + self.np + self.nw + 1) * t.bytes)
@@ -231,10 +231,10 @@ class _Driver:
         keep = w.function("internal void @keep(ptr noalias %w)")
         return "\n".join([self._near(), self._take(), keep])
 
-    def _wide(self) -> Writer:
+    def _wide(self) -> CodeWriter:
         """Return a writer whose vectors are values of all lanes, or several elements of a single row."""
         wide = self.target.lanes == 1 and self.nx >= WIDE
-        return Writer(replace(self.target, lanes=WIDE) if wide else self.target)
+        return CodeWriter(replace(self.target, lanes=WIDE) if wide else self.target)
 
     def _near(self) -> str:
         """Return the text of `@near(ptr %x)`: whether all elements of a state are numbers, and not too large."""

@@ -10,7 +10,17 @@ import casadi as ca
 import numpy as np
 
 from . import fold, graph, product
-from .graph import Body, Call, Elementwise, Graph, Lookup, Product, Run, Step, Sweep
+from .graph import (
+    Call,
+    Elementwise,
+    Graph,
+    Lookup,
+    MatrixProduct,
+    RoutineCall,
+    SelectionLoop,
+    Step,
+    StraightCode,
+)
 from .instructions import Instructions
 
 
@@ -44,7 +54,7 @@ def _operand_blocks(flow: Graph, slot: np.ndarray) -> list[np.ndarray]:
     blocks = []
     taken = slot >= 0
     for step in flow.steps:
-        for numbers in (step.left, step.right) if isinstance(step, Product) else ():
+        for numbers in (step.left, step.right) if isinstance(step, MatrixProduct) else ():
             free = not np.any(taken[numbers]) and len(np.unique(numbers)) == numbers.size
             if free and product.strides(numbers) is None:
                 blocks.append(max((numbers.T.ravel(), numbers.ravel()), key=_runs))
@@ -87,7 +97,7 @@ def _constants_in_memory(flow: Graph, kept: list[int], results: list[np.ndarray]
         values,
         [np.arange(len(written))],
     )
-    return [Body(code, [], [np.array(written)])]
+    return [StraightCode(code, [], [np.array(written)])]
 
 
 def _place_temporaries(
@@ -184,23 +194,23 @@ def _resolve(
     seen: dict[int, Step] = {}
     ends = [top]
     for step in steps:
-        if isinstance(step, Body):
+        if isinstance(step, StraightCode):
             if id(step) not in seen:
-                seen[id(step)] = Body(
+                seen[id(step)] = StraightCode(
                     step.code, [slot[x] for x in step.inputs], [slot[x] for x in step.outputs]
                 )
             resolved.append(seen[id(step)])
-        elif isinstance(step, Product):
+        elif isinstance(step, MatrixProduct):
             ends.append(_resolve_product(step, slot, top, resolved))
         elif isinstance(step, Call):
             ends.append(_resolve_call(step, slot, top, resolved, constants))
         elif isinstance(step, Lookup):
             places = [slot[x] for x in step.inputs], [slot[x] for x in step.outputs]
             resolved.append(Lookup(step.name, step.table, *places))
-        elif isinstance(step, Run):
+        elif isinstance(step, RoutineCall):
             places = [slot[x] for x in step.inputs], [slot[x] for x in step.outputs]
-            resolved.append(Run(step.routine, *places))
-        elif isinstance(step, Sweep):
+            resolved.append(RoutineCall(step.routine, *places))
+        elif isinstance(step, SelectionLoop):
             ends.append(_resolve_sweep(step, slot, top, resolved))
         elif isinstance(step, Elementwise):
             placed = replace(step, operands=[slot[x] for x in step.operands], result=slot[step.result])
@@ -225,7 +235,7 @@ def _resolve_call(
     return top
 
 
-def _resolve_sweep(step: Sweep, slot: np.ndarray, top: int, resolved: list[Step]) -> int:
+def _resolve_sweep(step: SelectionLoop, slot: np.ndarray, top: int, resolved: list[Step]) -> int:
     """Append the sweep with slots; operands that are scattered are copied."""
     inputs: list[np.ndarray] = []
     for numbers in step.inputs:
@@ -260,7 +270,7 @@ def _contiguous(slots: np.ndarray) -> bool:
     return len(slots) < 2 or np.array_equal(slots, slots[0] + np.arange(len(slots)))
 
 
-def _resolve_product(step: Product, slot: np.ndarray, top: int, resolved: list[Step]) -> int:
+def _resolve_product(step: MatrixProduct, slot: np.ndarray, top: int, resolved: list[Step]) -> int:
     operands = {}
     for name in ("left", "right", "start", "result"):
         numbers = getattr(step, name)

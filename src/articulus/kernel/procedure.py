@@ -6,7 +6,7 @@ from . import lower
 from .graph import Call, Procedure
 from .lower import Place
 from .target import Target, hexadecimal
-from .writer import Writer
+from .writer import CodeWriter
 
 
 class Procedures:
@@ -58,7 +58,7 @@ class Procedures:
 
         Where it is zero in other lanes, the procedure itself gives zeros there: nothing depends on the lanes.
         """
-        w, t = Writer(self._target), self._target
+        w, t = CodeWriter(self._target), self._target
         w.label("entry")
         on = w.any(w.compare("une", w.load("%i0"), w.constant(0.0)))
         w.line(f"br i1 {on}, label %run, label %pass")

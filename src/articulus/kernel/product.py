@@ -11,9 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from .graph import Product
+from .graph import MatrixProduct
 from .target import Target
-from .writer import Writer
+from .writer import CodeWriter
 
 Run = tuple[int, int, int]  # start, size, count of equal tiles
 
@@ -39,7 +39,7 @@ def _cuts(n: int, tile: int) -> list[Run]:
     return [(0, tile, whole)] * bool(whole) + [(whole * tile, rest, 1)] * bool(rest)
 
 
-def _runs(step: Product, target: Target) -> list[tuple[Run, Run]]:
+def _runs(step: MatrixProduct, target: Target) -> list[tuple[Run, Run]]:
     rows, columns = tile_shape(target)
     cuts = _powers(step.result.shape[0]) if _upright(step, target) else _cuts(step.result.shape[0], rows)
     return [(r, c) for c in _cuts(step.result.shape[1], columns) for r in cuts]
@@ -55,20 +55,20 @@ def _powers(n: int) -> list[Run]:
     return runs
 
 
-def _upright(step: Product, target: Target) -> bool:
+def _upright(step: MatrixProduct, target: Target) -> bool:
     """Tell whether the rows of a product are neighbours in memory: they make one vector."""
     matrices = [step.left, step.result] if step.start is None else [step.left, step.result, step.start]
     return target.lanes == 1 and all((strides(m) or (0, 0, 0))[1] == 1 for m in matrices)
 
 
-def _tile_name(rows: int, columns: int, step: Product, target: Target) -> str:
+def _tile_name(rows: int, columns: int, step: MatrixProduct, target: Target) -> str:
     form = "column" if _upright(step, target) else "tile"
     return f"{form}.{rows}x{columns}.{'minus' if step.sign < 0 else 'plus'}.{'zero' if step.start is None else 'start'}"
 
 
-def emit(step: Product, name: str, target: Target) -> str:
+def emit(step: MatrixProduct, name: str, target: Target) -> str:
     """Return the text of `@name(ptr %w)`, which computes one product tile by tile."""
-    w = Writer(target)
+    w = CodeWriter(target)
     w.label("entry")
     previous = "entry"
     for number, (row_run, column_run) in enumerate(_runs(step, target)):
@@ -77,7 +77,9 @@ def emit(step: Product, name: str, target: Target) -> str:
     return w.function(f"internal void @{name}(ptr noalias %w)")
 
 
-def _tile_loop(w: Writer, step: Product, row_run: Run, column_run: Run, label: str, previous: str) -> str:
+def _tile_loop(
+    w: CodeWriter, step: MatrixProduct, row_run: Run, column_run: Run, label: str, previous: str
+) -> str:
     """Write the loops over the tiles of one run; return the label of the block after them."""
     (row_start, rows, row_count), (column_start, columns, column_count) = row_run, column_run
     w.line(f"br label %i{label}")
@@ -100,7 +102,7 @@ def _tile_loop(w: Writer, step: Product, row_run: Run, column_run: Run, label: s
     return f"end{label}"
 
 
-def _call_tile(w: Writer, step: Product, shape: tuple[int, int], row: str, column: str) -> None:
+def _call_tile(w: CodeWriter, step: MatrixProduct, shape: tuple[int, int], row: str, column: str) -> None:
     size = w.target.bytes
     arguments = []
     for matrix, position in ((step.left, (row, "0")), (step.right, ("0", column)), (step.result, (row, column)),
@@ -113,7 +115,7 @@ def _call_tile(w: Writer, step: Product, shape: tuple[int, int], row: str, colum
     w.line(f"call void @{_tile_name(*shape, step, w.target)}({', '.join(arguments)}, i64 {inner})")
 
 
-def tiles(target: Target, steps: list[Product]) -> str:
+def tiles(target: Target, steps: list[MatrixProduct]) -> str:
     """Return the text of every tile function that the products call."""
     wanted = {}
     for step in steps:
@@ -128,7 +130,7 @@ def tiles(target: Target, steps: list[Product]) -> str:
 
 def _tile(name: str, lanes: int, target: Target, rows: int, columns: int, sign: int, start: bool) -> str:
     """Return the text of a tile in code for `lanes` rows of a batch; the target's lanes may be rows of the tile."""
-    w = Writer(target)
+    w = CodeWriter(target)
     w.label("entry")
     cells = [(i, j) for i in range(rows) for j in range(columns)]
     align = 8 * lanes
@@ -161,13 +163,13 @@ def _tile(name: str, lanes: int, target: Target, rows: int, columns: int, sign: 
     return w.function(f"internal void @{name}({matrices}, i64 %n)", "nounwind noinline")
 
 
-def _right(w: Writer, pointer: str, lanes: int) -> str:
+def _right(w: CodeWriter, pointer: str, lanes: int) -> str:
     """Return an element of the right operand: one number for all rows of a tile that is a vector."""
     if lanes == w.target.lanes:
         return w.load(pointer)
     return w.pack([w.load(pointer, "double", 8)] * w.target.lanes)
 
 
-def _at(w: Writer, base: str, down: str, across: str, cell: tuple[int, int]) -> str:
+def _at(w: CodeWriter, base: str, down: str, across: str, cell: tuple[int, int]) -> str:
     row = w.offset(base, w.do(f"mul i64 {down}, {cell[0]}"))
     return w.offset(row, w.do(f"mul i64 {across}, {cell[1]}"))

@@ -16,10 +16,21 @@ from .copies import Copies
 from .driver import driver
 from .elementary import helpers
 from .elementwise import Loops
-from .graph import Body, Call, Elementwise, Graph, Lookup, Product, Routine, Run, Step, Sweep
+from .graph import (
+    Call,
+    Elementwise,
+    Graph,
+    Lookup,
+    MatrixProduct,
+    Routine,
+    RoutineCall,
+    SelectionLoop,
+    Step,
+    StraightCode,
+)
 from .lookup import Lookups
 from .procedure import Procedures
-from .sweep import Sweeps
+from .sweep import SweepTables
 from .target import Target
 
 Shape = tuple[int, ...]
@@ -89,7 +100,7 @@ class Program:
         routines = _Routines(self.steps, self.slots, target, prefix)
         first = routines.end
         shared = Procedures([s for s in self.steps if isinstance(s, Call)], first, target, prefix)
-        sweeps = Sweeps([s for s in self.steps if isinstance(s, Sweep)], first, target, prefix)
+        sweeps = SweepTables([s for s in self.steps if isinstance(s, SelectionLoop)], first, target, prefix)
         lookups = Lookups([s for s in self.steps if isinstance(s, Lookup)], target, prefix)
         copies, loops = Copies(target, prefix), Loops(target, prefix)
         parts, calls = [*shared.text, *sweeps.text, *lookups.text], list[list[str]]()
@@ -97,15 +108,15 @@ class Program:
         for number, step in enumerate(self.steps):
             if isinstance(step, Call):
                 calls.append(shared.call(step, number))
-            elif isinstance(step, Run):
+            elif isinstance(step, RoutineCall):
                 calls.append(routines.call(step, number, copies))
-            elif isinstance(step, Sweep):
+            elif isinstance(step, SelectionLoop):
                 calls.append(sweeps.call(step))
             elif isinstance(step, Lookup):
                 calls.append(lookups.call(step))
             elif isinstance(step, Elementwise):
                 calls.append(loops.call(step, number))
-            elif isinstance(step, Body) and (looped := copies.call(step)):
+            elif isinstance(step, StraightCode) and (looped := copies.call(step)):
                 calls.append([looped])
             else:
                 text, call, used = self._emit(step, f"{prefix}step{number}", target, first)
@@ -113,14 +124,14 @@ class Program:
                 calls.append(call)
                 scratch = max(scratch, used)
         parts += [shared.table(), *copies.text(), *loops.text()]
-        products = [s for s in self.steps if isinstance(s, Product)]
+        products = [s for s in self.steps if isinstance(s, MatrixProduct)]
         return Code(prefix, parts, calls, first + scratch, products, routines.codes)
 
     def _emit(self, step: Step, name: str, target: Target, first: int) -> tuple[list[str], list[str], int]:
         """Return the functions of a step, the texts that call them, and the scratch slots it uses."""
-        if isinstance(step, Product):
+        if isinstance(step, MatrixProduct):
             return [product.emit(step, name, target)], [f"call void @{name}(ptr %w)"], 0
-        assert isinstance(step, Body)
+        assert isinstance(step, StraightCode)
         placed = lower.place(
             step.code, [x.tolist() for x in step.inputs], [x.tolist() for x in step.outputs], first
         )
@@ -139,7 +150,7 @@ class Code:
     parts: list[str]
     calls: list[list[str]]
     slots: int
-    products: list[Product]
+    products: list[MatrixProduct]
     routines: list[Code]
 
     def whole(self) -> list[Code]:
@@ -187,14 +198,14 @@ class _Routines:
         self._places: dict[int, tuple[str, int]] = {}
         self.codes: list[Code] = []
         self.end = start
-        for routine in (step.routine for step in steps if isinstance(step, Run)):
+        for routine in (step.routine for step in steps if isinstance(step, RoutineCall)):
             if id(routine) not in self._places:
                 name = f"{prefix}routine{len(self.codes)}."
                 self.codes.append(routine.program.code(target, name))
                 self._places[id(routine)] = f"{name}body", self.end
                 self.end += self.codes[-1].slots
 
-    def call(self, step: Run, number: int, copies: Copies) -> list[str]:
+    def call(self, step: RoutineCall, number: int, copies: Copies) -> list[str]:
         """Return the texts that run a routine."""
         name, start = self._places[id(step.routine)]
         own_in, own_out = (

@@ -19,10 +19,10 @@ import numpy as np
 from casadi import SX
 
 from . import lower
-from .graph import CONDITIONAL, Procedure, Rule, Selection, Sweep, remember
+from .graph import CONDITIONAL, Procedure, Rule, Selection, SelectionLoop, remember
 from .lower import Place
 from .target import Target
-from .writer import Writer
+from .writer import CodeWriter
 
 
 def function(
@@ -62,12 +62,12 @@ def function(
     return remember(ca.Function(name, x, columns), Rule(guard, body, tuple(reads), tuple(adds)))
 
 
-class Sweeps:
+class SweepTables:
     """The sweeps of a program: their loops and the tables of places that these read.
 
     Parameters
     ----------
-    sweeps : list of Sweep
+    sweeps : list of SelectionLoop
         Operands are slots.
     scratch : int
         First slot for results of a call and for values that cross chunks; `scratch` afterwards tells how many were used.
@@ -76,7 +76,7 @@ class Sweeps:
         Begins every name.
     """
 
-    def __init__(self, sweeps: list[Sweep], scratch: int, target: Target, prefix: str = ""):
+    def __init__(self, sweeps: list[SelectionLoop], scratch: int, target: Target, prefix: str = ""):
         self._target, self._first, self._prefix = target, scratch, prefix
         self._names: dict[int, str] = {}
         self.text: list[str] = []
@@ -85,11 +85,11 @@ class Sweeps:
             self._names[id(sweep)] = f"{prefix}sweep{number}"
             self._emit(sweep, f"{prefix}sweep{number}")
 
-    def call(self, step: Sweep) -> list[str]:
+    def call(self, step: SelectionLoop) -> list[str]:
         """Return the text that runs a sweep."""
         return [f"call void @{self._names[id(step)]}(ptr %w)"]
 
-    def _emit(self, sweep: Sweep, name: str) -> None:
+    def _emit(self, sweep: SelectionLoop, name: str) -> None:
         sizes = [r.size for r in sweep.rule.reads]
         results = [a.size for a in sweep.rule.adds]
         held = 1 + sum(results)  # the guard, then the results of a call
@@ -110,7 +110,7 @@ class Sweeps:
         self.text += lower.emit(placed, name, self._target, parameters)
         return len(placed.chunks), placed.scratch
 
-    def _table(self, sweep: Sweep, name: str) -> str:
+    def _table(self, sweep: SelectionLoop, name: str) -> str:
         """Return the table with a row for each call: places of operands and results, in bytes of the workspace."""
         size, rule = self._target.bytes, sweep.rule
         columns = [int(sweep.inputs[r.column][0]) + np.array(r.starts) for r in rule.reads]
@@ -119,8 +119,8 @@ class Sweeps:
         text = ", ".join(f"i32 {x}" for x in values)
         return f"@{name}.table = internal constant [{len(values)} x i32] [{text}], align 64\n"
 
-    def _loop(self, sweep: Sweep, name: str, guards: int, bodies: int) -> str:
-        w, rule, size = Writer(self._target), sweep.rule, self._target.bytes
+    def _loop(self, sweep: SelectionLoop, name: str, guards: int, bodies: int) -> str:
+        w, rule, size = CodeWriter(self._target), sweep.rule, self._target.bytes
         width, calls = len(rule.reads) + len(rule.adds), len(rule.reads[0].starts)
         w.label("entry")
         starts = np.cumsum([self._first, 1, *(add.size for add in rule.adds)])[:-1].tolist()
@@ -157,7 +157,7 @@ class Sweeps:
         w.line("ret void")
         return w.function(f"internal void @{name}(ptr noalias %w)", "nounwind noinline")
 
-    def _clear(self, w: Writer, pointer: str, count: int) -> None:
+    def _clear(self, w: CodeWriter, pointer: str, count: int) -> None:
         size = self._target.bytes
         w.line(
             f"call void @llvm.memset.p0.i64(ptr align {size} {pointer}, i8 0, i64 {count * size}, i1 false)"

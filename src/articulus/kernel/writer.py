@@ -5,7 +5,7 @@ from __future__ import annotations
 from .target import Target
 
 
-class Writer:
+class CodeWriter:
     """Collects the lines of one function body.
 
     Every method that computes something appends one line (or two) and returns the name of the result.

@@ -25,7 +25,7 @@ def compute() -> dict:
     tau = np.concatenate([np.linspace(-20.0, 30.0, 13), np.zeros(6)])
     rng = np.random.default_rng(0)
     numbers = equations(held)
-    moving, resting = (System(held, numbers, v, tau) for v in (rng.normal(size=19), np.zeros(19)))
+    moving, resting = (NumericEquations(held, numbers, v, tau) for v in (rng.normal(size=19), np.zeros(19)))
     out = {}
     for label, solution in (("steps A-F", moving.direct), ("alternative of step D", moving.through_box)):
         for text, found, expected in zip(("vdot", "closure forces"), solution, moving.dense()):
@@ -84,7 +84,7 @@ def equations(held: art.Mechanism) -> ca.Function:
     )
 
 
-class System:
+class NumericEquations:
     """The equations at one state, as numbers."""
 
     def __init__(self, held: art.Mechanism, numbers: ca.Function, v: np.ndarray, tau: np.ndarray):

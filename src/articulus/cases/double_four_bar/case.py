@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 import articulus as art
-from articulus.cases.points import Points, Run, by_accelerations, by_momenta, points, rods
+from articulus.cases.points import PointRun, Points, by_accelerations, by_momenta, points, rods
 from articulus.dynamics.loops import augmented, regularized
 
 UPRIGHT, RATE = np.array([0.0, 1.0, 1.0, 1.0, 2.0, 1.0]), np.array([1.0, 0.0] * 3)
@@ -35,7 +35,7 @@ def penalized(form: Callable) -> Callable:
     return lambda p: form(p, 1e7, 20.0, iterations=3)
 
 
-def ends(label: str, run: Run) -> dict:
+def ends(label: str, run: PointRun) -> dict:
     return {f"{label}: (x1, y1)(10 s) [m]": run.q[:2], f"{label}: energy error [J]": run.energy_error}
 
 

@@ -22,7 +22,7 @@ def compute() -> dict:
     q = arm.neutral
     q[joints] = (0.4, -0.7, 1.1)
     v = np.random.default_rng(5).normal(size=arm.nv)
-    op = Operators(arm, chain, q)
+    op = FlexibleOperators(arm, chain, q)
     order = np.concatenate([[i for i in range(arm.nv) if i not in joints], joints])
     to_nodes = op.inner.T @ op.rates.T
     velocities = to_nodes @ v[order]
@@ -77,7 +77,7 @@ def assembled(chain: list[Structure], flexible: bool) -> art.Mechanism:
     return arm
 
 
-class Operators:
+class FlexibleOperators:
     """phi, E, H, B, C, h and m, by the definitions of section 4 (with udot where the dots are lost)."""
 
     def __init__(self, arm: art.Mechanism, chain: list[Structure], q: np.ndarray):

@@ -21,7 +21,7 @@ def compute() -> dict:
 
 def vneb(arm: art.Mechanism, q: np.ndarray) -> np.ndarray:
     """Return the inertia matrix of a serial arm by eqs. 8, 9, 11, 12, 27 and 30, in ground axes."""
-    links = [Link(arm, body, k, q) for k, body in enumerate(arm.description.bodies)]
+    links = [LinkMoments(arm, body, k, q) for k, body in enumerate(arm.description.bodies)]
     n = len(links)
     A = np.zeros((n, n))
     for i in range(n):
@@ -35,7 +35,7 @@ def vneb(arm: art.Mechanism, q: np.ndarray) -> np.ndarray:
     return A
 
 
-class Link:
+class LinkMoments:
     """Mass M, first moment H and second moment K about the hinge, hinge point and axis Z, ground axes."""
 
     def __init__(self, arm: art.Mechanism, body: Body, k: int, q: np.ndarray):
@@ -45,7 +45,7 @@ class Link:
         self.mass, self.first = body.mass, body.mass * c
         self.second = R @ body.inertia_matrix() @ R.T + body.mass * (c @ c * np.eye(3) - np.outer(c, c))
 
-    def reaction(self, turned: "Link") -> tuple[np.ndarray, np.ndarray]:
+    def reaction(self, turned: "LinkMoments") -> tuple[np.ndarray, np.ndarray]:
         """Return force and moment at this hinge for a unit acceleration of another joint (eqs. 9, 27)."""
         speed_up = np.cross(turned.axis, self.point - turned.point)
         force = self.mass * speed_up + np.cross(turned.axis, self.first)

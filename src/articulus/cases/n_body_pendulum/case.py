@@ -26,9 +26,9 @@ END, OUTPUT = 0.5, 0.01
 
 def compute() -> dict:
     rng = np.random.default_rng(0)
-    chain = Chain(pendulum([Link.random(rng) for _ in range(N)]))
-    equal = Link.random(rng)
-    lengths = [Chain(pendulum([equal] * n)) for n in (3, 6, 9)]
+    chain = PendulumChain(pendulum([EllipsoidLink.random(rng) for _ in range(N)]))
+    equal = EllipsoidLink.random(rng)
+    lengths = [PendulumChain(pendulum([equal] * n)) for n in (3, 6, 9)]
     operations, nonzeros = (np.diff([c.cost()[k] for c in lengths]) for k in (0, 1))
     return {
         "A = E G' of the Euler parameters less the rotations of the tree": chain.rotation_error(rng),
@@ -46,7 +46,7 @@ def compute() -> dict:
 
 
 @dataclass(frozen=True)
-class Link:
+class EllipsoidLink:
     """One ellipsoid: mass [kg], principal moments of inertia [kg m^2], mass centre and next joint from its own joint [m]."""
 
     mass: float
@@ -55,12 +55,12 @@ class Link:
     outboard: np.ndarray
 
     @staticmethod
-    def random(rng: np.random.Generator) -> "Link":
+    def random(rng: np.random.Generator) -> "EllipsoidLink":
         semi, mass = rng.uniform(0.1, 0.4, 3), rng.uniform(1.0, 3.0)
-        return Link(mass, mass / 5 * (np.sum(semi**2) - semi**2), *rng.uniform(-0.5, 0.5, (2, 3)))
+        return EllipsoidLink(mass, mass / 5 * (np.sum(semi**2) - semi**2), *rng.uniform(-0.5, 0.5, (2, 3)))
 
 
-def pendulum(links: list[Link]) -> art.Mechanism:
+def pendulum(links: list[EllipsoidLink]) -> art.Mechanism:
     """Return a chain on ball joints; body frames at the inboard joints."""
     tree = art.Mechanism("pendulum", gravity=tuple(GRAVITY))
     for i, own in enumerate(links):
@@ -71,7 +71,7 @@ def pendulum(links: list[Link]) -> art.Mechanism:
     return tree
 
 
-class Chain:
+class PendulumChain:
     """A chain, and what the engine makes of it."""
 
     def __init__(self, tree: art.Mechanism):

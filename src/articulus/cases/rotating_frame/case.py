@@ -28,7 +28,7 @@ def compute() -> dict:
     mass = np.einsum("pai,p,paj->ij", N, dm, N)
     turned = np.einsum("pi,p,pj->ij", N[:, 1], dm, N[:, 0]) - np.einsum("pi,p,pj->ij", N[:, 0], dm, N[:, 1])
     plane = np.einsum("pai,p,paj->ij", N[:, :2], dm, N[:, :2])
-    inertia = Inertia(frame, held.count)
+    inertia = FrameForces(frame, held.count)
     still, spin = np.zeros(6), np.append(Z, np.zeros(3))
     by_position = inertia.by("eta", still, still)
     loads = [
@@ -54,7 +54,7 @@ def compute() -> dict:
     }
 
 
-class Inertia:
+class FrameForces:
     """Forces that a motion of the frame (V, A) and of the modal coordinates takes; (..., modes), elastic ones included."""
 
     def __init__(self, frame: art.Mechanism, count: int):
@@ -103,7 +103,9 @@ def shapes(held: Structure, x: float) -> np.ndarray:
     return out
 
 
-def in_space(inertia: Inertia, N: np.ndarray, x: np.ndarray, dm: np.ndarray, stiffness: np.ndarray) -> dict:
+def in_space(
+    inertia: FrameForces, N: np.ndarray, x: np.ndarray, dm: np.ndarray, stiffness: np.ndarray
+) -> dict:
     """Return the errors of the forces of a motion in space: turns about z and then x, both with angular acceleration."""
     rng = np.random.default_rng(3)
     eta, rate, acceleration = 0.1 * rng.normal(size=(3, N.shape[2]))

@@ -27,7 +27,7 @@ def compute() -> dict:
 
 
 def lemmas(arm: art.Mechanism, q: np.ndarray) -> dict:
-    op = Operators(arm, q)
+    op = SpatialOperators(arm, q)
     eye = np.eye(arm.nv)
     M = arm.mass_matrix(q)
     L, D, L_inverse = arm.mass_matrix_factors(q)
@@ -53,7 +53,7 @@ def task_space(arm: art.Mechanism, q: np.ndarray, a: str, b: str) -> dict:
     }
 
 
-class Operators:
+class SpatialOperators:
     """H, phi, M, K and psi as dense matrices, by eqs. 2.2-2.5 and 3.1 of the paper (joints with one degree of freedom)."""
 
     def __init__(self, arm: art.Mechanism, q: np.ndarray):

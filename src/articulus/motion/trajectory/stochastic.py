@@ -26,7 +26,7 @@ from scipy.interpolate import RegularGridInterpolator
 from articulus import kernel
 from articulus.errors import InputError, NumericalError
 from articulus.kernel import pool
-from articulus.kernel.corrections import Corrections, Part, Sums
+from articulus.kernel.corrections import Corrections, Sums, ThreadShare
 from articulus.kernel.lookup import looked_up
 from articulus.simulation.loop.components.expression import Expression
 
@@ -332,12 +332,12 @@ class _Backward:
         """Return the place of a share among the rows."""
         return slice(share.rows.start - self.grid.rows.start, share.rows.stop - self.grid.rows.start)
 
-    def _part(self, share: _Share) -> Part:
+    def _part(self, share: _Share) -> ThreadShare:
         rows = self._own(share)
         t = np.zeros(())
         calls = self._bound(share, t, 0), self._bound(share, t, 1)
         after = Sums(share.matrix, share.layers)
-        return Part(share.rows, self.change[rows], self.grid.own[rows], t, calls, after)
+        return ThreadShare(share.rows, self.change[rows], self.grid.own[rows], t, calls, after)
 
     def _bound(self, share: _Share, t: np.ndarray, turn: int) -> kernel.PreparedCall:
         """Return the call for a share of the rows that reads one of the two means and writes the other."""
