@@ -6,7 +6,7 @@ import pytest
 
 import articulus as art
 from articulus.control import lqr
-from articulus.control.design import checked, law_of, static
+from articulus.control.design import check_design, law_of, static
 from articulus.control.plant import of_matrices
 from articulus.errors import InputError, NumericalError
 
@@ -69,7 +69,7 @@ def test_loop_with_all_poles_at_zero_is_not_called_stable():
     plant = of_matrices(np.eye(2, k=1), np.eye(2)[:, [1]])
     law = law_of(plant, static(np.zeros((1, 2))), np.array([0]), np.arange(2), "nothing")
     with pytest.raises(NumericalError, match="FAIL largest real part"):
-        checked("nothing", plant, law, np.array([0]), np.arange(2), {})
+        check_design("nothing", plant, law, np.array([0]), np.arange(2), {})
 
 
 def test_plant_without_states():

@@ -162,7 +162,7 @@ def static(D: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarra
     return np.zeros((0, 0)), np.zeros((0, D.shape[1])), np.zeros((len(D), 0)), D
 
 
-def checked(
+def check_design(
     method: str,
     plant: LinearModel,
     law: LinearModel,

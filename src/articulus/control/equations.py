@@ -37,7 +37,7 @@ def care(A: Any, B: Any, Q: Any, R: Any = None, S: Any = None) -> RiccatiSolutio
         Naming the mode that stands in the way: one that is not stable and that B does not move, or one on the imaginary axis
         that Q does not see.
     """
-    return _solved("care", A, B, Q, R, S, None)
+    return _solve_riccati("care", A, B, Q, R, S, None)
 
 
 def dare(A: Any, B: Any, Q: Any, R: Any = None, S: Any = None) -> RiccatiSolution:
@@ -45,7 +45,7 @@ def dare(A: Any, B: Any, Q: Any, R: Any = None, S: Any = None) -> RiccatiSolutio
 
     R may be singular; `gain` is (R + B'XB)^-1 (B'XA + S'). See `care` for the rest.
     """
-    return _solved("dare", A, B, Q, R, S, 1.0)
+    return _solve_riccati("dare", A, B, Q, R, S, 1.0)
 
 
 def lyap(A: Any, Q: Any) -> np.ndarray:
@@ -61,7 +61,9 @@ def dlyap(A: Any, Q: Any) -> np.ndarray:
     return _covariance("dlyap", A, Q, True)
 
 
-def _solved(method: str, A: Any, B: Any, Q: Any, R: Any, S: Any, period: float | None) -> RiccatiSolution:
+def _solve_riccati(
+    method: str, A: Any, B: Any, Q: Any, R: Any, S: Any, period: float | None
+) -> RiccatiSolution:
     a = _matrix(method, "A", A, (None, None))
     n = len(a)
     b = _matrix(method, "B", B, (n, None))

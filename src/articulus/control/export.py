@@ -27,7 +27,7 @@ def c_source(law: LinearModel, name: str = "controller", *, limit: Any = None, b
     back : (n, m)
         Back-calculation against windup: back (held u - u) is added to the next state; see `LinearController`.
     """
-    period = _sampled(law)
+    period = _require_sampled(law)
     n, p, m = len(law.A), len(law.inputs), len(law.outputs)
     if not (name.isidentifier() and name.isascii()):
         raise InputError(f"c_source: found the name '{name}'; expected letters, digits and underscores")
@@ -100,7 +100,7 @@ def difference_equation(law: LinearModel) -> tuple[np.ndarray, np.ndarray]:
         One denominator for all: the characteristic polynomial. Beyond some ten states polynomials lose digits; `c_source`
         keeps the state-space form.
     """
-    _sampled(law)
+    _require_sampled(law)
     a = np.poly(law.A) if len(law.A) else np.ones(1)
     b = np.empty((len(law.outputs), len(law.inputs), len(a)))
     for i, j in np.ndindex(b.shape[:2]):
@@ -111,7 +111,7 @@ def difference_equation(law: LinearModel) -> tuple[np.ndarray, np.ndarray]:
     return b.real, a.real
 
 
-def _sampled(law: LinearModel) -> float:
+def _require_sampled(law: LinearModel) -> float:
     if law.period is None:
         raise InputError(
             "export of a controller: found a continuous one; expected a sampled one: sample(law, period)"

@@ -20,14 +20,14 @@ ON_AXIS = 1e-12
 
 def out_of_reach(A: np.ndarray, B: np.ndarray, values: np.ndarray | None = None) -> list[complex]:
     """Return the eigenvalues of A (or those given) whose mode B does not move, in the units given and with states scaled to like size."""
-    lost = _unmoved(A, B, np.linalg.eigvals(A) if values is None else values)
+    lost = _find_uncontrollable(A, B, np.linalg.eigvals(A) if values is None else values)
     if not lost:
         return []
     d = scales(A, np.zeros((len(A), 0)), np.zeros((0, len(A))))
-    return _unmoved(A * d / d[:, None], B / d[:, None], np.array(lost))
+    return _find_uncontrollable(A * d / d[:, None], B / d[:, None], np.array(lost))
 
 
-def _unmoved(A: np.ndarray, B: np.ndarray, values: np.ndarray) -> list[complex]:
+def _find_uncontrollable(A: np.ndarray, B: np.ndarray, values: np.ndarray) -> list[complex]:
     upper = {complex(s.real, abs(s.imag)) for s in values}  # a mode and its conjugate are moved alike
     lost = {s for s in upper if _null(A, B, s).shape[1]}
     return [complex(s) for s in values if complex(s.real, abs(s.imag)) in lost]
@@ -102,7 +102,7 @@ def _require(
 ) -> None:
     values, inside = stable_poles(A, model.period)
     bad = out_of_reach(A, B, values[~inside])
-    bad = _unmoved(
+    bad = _find_uncontrollable(
         A * d / d[:, None], B / d[:, None], np.array(bad)
     )  # nor with inputs and outputs in the scaling
     if bad:

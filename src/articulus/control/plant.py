@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from articulus.control.analysis.scaling import scaled
-from articulus.control.transfer import Matrices, is_coefficients, is_fraction, proper_fraction, realized
+from articulus.control.analysis.scaling import scale_states
+from articulus.control.transfer import Matrices, is_coefficients, is_fraction, proper_fraction, realize
 from articulus.errors import InputError, brief, did_you_mean
 from articulus.linear import LinearModel, LinearModels
 
@@ -31,7 +31,7 @@ def as_plant(plant: Any, method: str = "plant", like: LinearModel | None = None)
     like : LinearModel
         With the names and units that inputs and outputs shall have, where there are as many; python-control changes and loses names.
     """
-    found = _finite(_converted(plant, method), method)
+    found = _finite(_to_linear_model(plant, method), method)
     if like is None:
         return found
     labels: dict[str, Any] = {}
@@ -41,7 +41,7 @@ def as_plant(plant: Any, method: str = "plant", like: LinearModel | None = None)
     return dataclasses.replace(found, **labels)
 
 
-def _converted(plant: Any, method: str) -> LinearModel:
+def _to_linear_model(plant: Any, method: str) -> LinearModel:
     if isinstance(plant, LinearModels):
         raise InputError(
             f"{method}: found models about {plant.shape} operating points; expected one: models[i]"
@@ -49,7 +49,7 @@ def _converted(plant: Any, method: str) -> LinearModel:
     if isinstance(plant, LinearModel):
         return plant
     if is_fraction(plant):
-        return of_matrices(*realized([[proper_fraction(plant[0], plant[1], method)]]))
+        return of_matrices(*realize([[proper_fraction(plant[0], plant[1], method)]]))
     if isinstance(plant, tuple | list):
         if not 2 <= len(plant) <= 5 or all(map(is_coefficients, plant)):
             raise InputError(
@@ -172,7 +172,7 @@ def _of_transfer_matrix(system: Any, method: str) -> Matrices:
     """Return (A, B, C, D) of a python-control transfer function, entry by entry; no Slycot is needed."""
     rows, columns = range(system.noutputs), range(system.ninputs)
     where = method if len(rows) == len(columns) == 1 else f"{method}, entry ({{}}, {{}})"
-    return realized(
+    return realize(
         [
             [proper_fraction(system.num[i][j], system.den[i][j], where.format(i, j)) for j in columns]
             for i in rows
@@ -245,7 +245,7 @@ class Partition:
 
     def scaled(self) -> tuple[Partition, np.ndarray]:
         """Return the same with states z of like size, and their scales d: x = d z."""
-        model, d = scaled(self.model)
+        model, d = scale_states(self.model)
         return dataclasses.replace(self, model=model), d
 
     @property

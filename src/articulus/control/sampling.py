@@ -17,7 +17,7 @@ import numpy as np
 import scipy.linalg
 
 from articulus.control.plant import as_plant
-from articulus.control.transfer import proper_fraction, realized
+from articulus.control.transfer import proper_fraction, realize
 from articulus.errors import InputError, NumericalError
 from articulus.linear import LinearModel
 
@@ -64,14 +64,14 @@ def sample(
         )
     _require_method("sample", method, frequency, period)
     if method == "hold":
-        return _held(model, period, delay)
+        return _hold_inputs(model, period, delay)
     if delay:
         raise InputError(f"sample: the method '{method}' takes no delay; expected method 'hold'")
     if method == "ramp":
         return _ramp(model, period)
     if method == "matched":
-        return _matched(model, period)
-    return _warped(trapezoidal, model, period, frequency)
+        return _match_poles_and_zeros(model, period)
+    return _prewarp(trapezoidal, model, period, frequency)
 
 
 def unsample(plant: Any, method: str = "hold", *, frequency: float | None = None) -> LinearModel:
@@ -88,7 +88,7 @@ def unsample(plant: Any, method: str = "hold", *, frequency: float | None = None
         raise InputError("unsample: found a continuous model; expected one with a period")
     _require_method("unsample", method, frequency, model.period)
     if method == "trapezoidal":
-        return _warped(lambda held, _: continuous(held), model, model.period, frequency)
+        return _prewarp(lambda held, _: continuous(held), model, model.period, frequency)
     if method == "matched":
         raise InputError("unsample: 'matched' is for one way only; expected 'hold', 'ramp' or 'trapezoidal'")
     return _from_held(model) if method == "hold" else _from_ramp(model)
@@ -105,7 +105,7 @@ def _require_method(who: str, method: str, frequency: float | None, period: floa
         )
 
 
-def _warped(
+def _prewarp(
     rule: Callable[[LinearModel, float], LinearModel],
     model: LinearModel,
     period: float,
@@ -136,7 +136,7 @@ def _ramp(model: LinearModel, period: float) -> LinearModel:
     return dataclasses.replace(model, A=Phi, B=B, D=model.D + model.C @ rise, period=float(period))
 
 
-def _matched(model: LinearModel, period: float) -> LinearModel:
+def _match_poles_and_zeros(model: LinearModel, period: float) -> LinearModel:
     """Return poles and zeros mapped by exp(s T), with the gain at rest or, of a model without one, at a low frequency."""
     if model.D.shape != (1, 1):
         raise InputError(
@@ -156,7 +156,7 @@ def _matched(model: LinearModel, period: float) -> LinearModel:
     z = np.exp(s * period)
     wanted = found.C @ np.linalg.solve(s * np.eye(len(poles)) - found.A, found.B) + found.D
     gain = float(wanted[0, 0]) * np.polyval(den, z) / np.polyval(num, z)
-    A, B, C, D = realized([[proper_fraction(gain * num, den, "sample")]])
+    A, B, C, D = realize([[proper_fraction(gain * num, den, "sample")]])
     states = tuple(f"m.{k}" for k in range(len(A)))
     return dataclasses.replace(model, A=A, B=B, C=C, D=D, states=states, period=float(period))
 
@@ -234,7 +234,7 @@ def continuous(model: LinearModel) -> LinearModel:
     )
 
 
-def _held(model: LinearModel, period: float, delay: float) -> LinearModel:
+def _hold_inputs(model: LinearModel, period: float, delay: float) -> LinearModel:
     """Return the model between held inputs; u(t - delay) consists of at most two held values in a period."""
     whole = int(np.floor(delay / period + TO_ROUNDING))
     late = max(delay - whole * period, 0.0)

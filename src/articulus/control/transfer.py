@@ -58,7 +58,7 @@ def companion(num: np.ndarray, den: np.ndarray) -> Matrices:
     return A, np.eye(n, 1), num[:, 1:] - num[:, :1] * den[1:], num[:, :1]
 
 
-def realized(entries: Sequence[Sequence[Fraction]]) -> Matrices:
+def realize(entries: Sequence[Sequence[Fraction]]) -> Matrices:
     """Return (A, B, C, D) of a matrix of proper fractions, one row for each output."""
     by_column = _by_column(entries)
     turned = _by_column([list(row) for row in zip(*entries)])

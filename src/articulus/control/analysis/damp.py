@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from articulus.control.analysis.scaling import scaled
+from articulus.control.analysis.scaling import scale_states
 from articulus.control.plant import as_plant
 from articulus.linear.model import rates
 
@@ -83,7 +83,7 @@ class ModeTable:
 def damp(plant: Any) -> ModeTable:
     """Return the modes of a plant: poles, natural frequencies, damping ratios, and which states take part in each."""
     model = as_plant(plant, "damp")
-    small = scaled(model)[0]
+    small = scale_states(model)[0]
     values, left, right = scipy.linalg.eig(small.A, left=True, right=True)
     parts = np.abs(left.conj() * right).T
     parts = parts / np.maximum(parts.sum(axis=1, keepdims=True), 1e-300)

@@ -106,7 +106,7 @@ def delayed(plant: Any, inputs: Delays = 0.0, outputs: Delays = 0.0) -> DelayedM
     model = as_plant(plant, "delayed")
     before, after = _each(inputs, model.inputs, "input"), _each(outputs, model.outputs, "output")
     if model.period is not None:
-        return _shifted(model, before, after, model.period)
+        return _append_delay_states(model, before, after, model.period)
     parts = [(before, model)]
     if after.any():
         parts.append((after, _through(model)))
@@ -140,7 +140,9 @@ def _each(delays: Delays, names: tuple[str, ...], kind: str) -> np.ndarray:
     return found
 
 
-def _shifted(model: LinearModel, before: np.ndarray, after: np.ndarray, period: float) -> LinearModel:
+def _append_delay_states(
+    model: LinearModel, before: np.ndarray, after: np.ndarray, period: float
+) -> LinearModel:
     """Return a sampled model with delays of whole periods as states."""
     steps = [np.round(x / period).astype(int) for x in (before, after)]
     for x, k in zip((before, after), steps):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from articulus.control.analysis.scaling import scaled
+from articulus.control.analysis.scaling import scale_states
 from articulus.control.analysis.stable import require_stable
 from articulus.control.plant import as_plant
 from articulus.linear import LinearModel
@@ -22,7 +22,7 @@ def gram(plant: Any, which: str = "c") -> np.ndarray:
 
     Of a sampled plant: A P A' - P + B B' = 0 and A'Q A - Q + C'C = 0. The plant must be asymptotically stable.
     """
-    model, d = scaled(as_plant(plant, "gram"))
+    model, d = scale_states(as_plant(plant, "gram"))
     require_stable(model, "gram")
     if which == "c":
         root = d[:, None] * controllability_root(model)
@@ -33,7 +33,7 @@ def gram(plant: Any, which: str = "c") -> np.ndarray:
 
 def hankel_values(plant: Any) -> np.ndarray:
     """Return the Hankel singular values of an asymptotically stable plant, largest first (`hsvd`, `hankelsv` in MATLAB)."""
-    model, _ = scaled(as_plant(plant, "hankel_values"))
+    model, _ = scale_states(as_plant(plant, "hankel_values"))
     require_stable(model, "hankel_values")
     return np.linalg.svd(observability_root(model).T @ controllability_root(model), compute_uv=False)
 

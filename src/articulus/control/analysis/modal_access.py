@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from articulus.control.analysis.scaling import scaled
+from articulus.control.analysis.scaling import scale_states
 from articulus.control.plant import as_plant
 
 OUT_OF_REACH = 1e-10
@@ -65,7 +65,7 @@ class ModalAccess:
 
 def modal_access(plant: Any) -> ModalAccess:
     """Return how strongly inputs move and outputs show each mode of a plant, from zero (not at all) to one."""
-    model = scaled(as_plant(plant, "modal_access"))[0]
+    model = scale_states(as_plant(plant, "modal_access"))[0]
     values, left, right = scipy.linalg.eig(model.A, left=True, right=True)
     order = np.argsort(np.abs(values), kind="stable")
     values, left, right = values[order], left[:, order], right[:, order]

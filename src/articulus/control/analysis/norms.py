@@ -14,7 +14,7 @@ import scipy.linalg
 from threadpoolctl import threadpool_limits
 
 from articulus.control.analysis.gramians import controllability_root
-from articulus.control.analysis.scaling import scaled
+from articulus.control.analysis.scaling import scale_states
 from articulus.control.analysis.stable import LEVEL, ROUNDING, stable_poles
 from articulus.control.plant import as_plant
 from articulus.control.sampling import continuous
@@ -83,7 +83,7 @@ def h2norm(plant: Any) -> Norm:
 
     Infinite for a plant that is not asymptotically stable and for a continuous one with feedthrough.
     """
-    model, _ = scaled(as_plant(plant, "h2norm"))
+    model, _ = scale_states(as_plant(plant, "h2norm"))
     reason = _unstable(model)
     if not reason and model.period is None and np.abs(model.D).max(initial=0.0) > 0:
         i, j = np.argwhere(model.D)[0]
@@ -113,7 +113,7 @@ def peak_gain(plant: Any) -> Norm:
         if on_circle.any():
             return Norm(np.inf, reason="a pole on the boundary of stability")
         model = continuous(model)
-    model, _ = scaled(model)
+    model, _ = scale_states(model)
     found, omega, excluded = _peak(model)
     if period is not None:
         omega = np.pi / period if np.isinf(omega) else 2.0 * np.arctan(0.5 * omega * period) / period

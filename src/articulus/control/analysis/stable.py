@@ -23,7 +23,7 @@ LEVEL = 1e-3
 def stable_poles(A: np.ndarray, period: float | None, off: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """Return the eigenvalues of A, largest first, and which of them are asymptotically stable by more than rounding, (n,) each.
 
-    A pole counts as on the boundary of stability if rounding of the entries of A can have moved it there; see `_known`. What other
+    A pole counts as on the boundary of stability if rounding of the entries of A can have moved it there; see `_bound_eigenvalues`. What other
     poles there are and how fast they are has no part in it.
 
     Parameters
@@ -33,7 +33,7 @@ def stable_poles(A: np.ndarray, period: float | None, off: float = 0.0) -> tuple
     off : float
         Largest error of single entries of A, besides their rounding.
     """
-    values, errors = _known(A, off)
+    values, errors = _bound_eigenvalues(A, off)
     inside = depth(values, period)
     with np.errstate(invalid="ignore"):
         nearest = (
@@ -44,7 +44,7 @@ def stable_poles(A: np.ndarray, period: float | None, off: float = 0.0) -> tuple
 
 def moving_poles(A: np.ndarray, period: float | None) -> np.ndarray:
     """Return the poles [rad/s] of A that are neither zero, but for rounding, nor infinitely fast; largest first."""
-    values, errors = _known(A)
+    values, errors = _bound_eigenvalues(A)
     rest = 0.0 if period is None else 1.0
     still = _within(A, np.full(len(values), rest), np.abs(values - rest) <= errors)
     poles = rates(values, period)
@@ -57,7 +57,7 @@ def at_rest(A: np.ndarray, period: float | None) -> bool:
     return bool(len(A)) and bool(_within(A, rest, np.ones(1, bool))[0])
 
 
-def _known(A: np.ndarray, off: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+def _bound_eigenvalues(A: np.ndarray, off: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """Return the eigenvalues of A, largest first, and how far rounding can have moved them, to first order.
 
     An eigenvalue with the left and right vectors y, x moves by at most |y|'|E||x| / |y'x| under a small change E of A. The double pole

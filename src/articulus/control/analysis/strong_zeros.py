@@ -29,11 +29,11 @@ def strong_zeros(plant: Any) -> np.ndarray:
     if not len(model.A):
         return np.zeros(0, dtype=complex)
     weights = np.cos(1.0 + np.arange(p)), np.cos(2.0 + np.sqrt(2.0) * np.arange(m))
-    candidates = finite_zeros(_mixed(model, *weights))[0]
+    candidates = finite_zeros(_mix_ports(model, *weights))[0]
     return np.array([z for z in candidates if _vanishes(model, z)], dtype=complex)
 
 
-def _mixed(model: LinearModel, outputs: np.ndarray, inputs: np.ndarray) -> LinearModel:
+def _mix_ports(model: LinearModel, outputs: np.ndarray, inputs: np.ndarray) -> LinearModel:
     return dataclasses.replace(
         model,
         B=model.B @ inputs[:, None],

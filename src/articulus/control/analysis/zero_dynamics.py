@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from articulus.control.analysis.scaling import scaled
+from articulus.control.analysis.scaling import scale_states
 from articulus.control.analysis.stable import ROUNDING, stable_poles
 from articulus.control.analysis.zeros import without_forced_states
 from articulus.control.plant import as_plant
@@ -59,7 +59,7 @@ def zero_dynamics(plant: Any, input: str | None = None, output: str | None = Non
     model = as_plant(plant, "zero_dynamics")
     input = _only(model.inputs, input, "input")
     output = _only(model.outputs, output, "output")
-    pair, d = scaled(model.between(input, output))
+    pair, d = scale_states(model.between(input, output))
     A, B, C, D, V = without_forced_states(pair.A, pair.B, pair.C, pair.D)
     if not len(D):
         raise InputError(

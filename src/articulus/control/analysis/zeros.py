@@ -13,7 +13,7 @@ import numpy as np
 import scipy.linalg
 from threadpoolctl import threadpool_limits
 
-from articulus.control.analysis.scaling import scaled
+from articulus.control.analysis.scaling import scale_states
 from articulus.control.plant import as_plant
 from articulus.control.reduction.minimal import minreal
 from articulus.linear import LinearModel
@@ -64,7 +64,7 @@ def tzero(plant: Any) -> Zeros:
 @threadpool_limits.wrap(limits=1, user_api="blas")  # many small steps: threads only wait for each other
 def finite_zeros(model: LinearModel) -> tuple[np.ndarray, int]:
     """Return the invariant zeros of a model by rising size, and the rank of its transfer function."""
-    model = scaled(model)[0]
+    model = scale_states(model)[0]
     A, B, C, D, _ = without_forced_states(model.A, *_signals(model))
     A, C, B, D, _ = (x.T for x in without_forced_states(A.T, C.T, B.T, D.T))
     n, rank = len(A), len(D)

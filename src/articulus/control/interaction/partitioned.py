@@ -201,7 +201,7 @@ class Partitioned:
         innovation = inverse @ (sensed @ ahead_of + self._sensors[1] @ (h.p[:, 0] - momentum + d * w) + v)
         return command @ (right - crossed @ innovation), innovation
 
-    def _advanced(self, h: _Half, force: np.ndarray, innovation: np.ndarray) -> _Half:
+    def _advance(self, h: _Half, force: np.ndarray, innovation: np.ndarray) -> _Half:
         """Return displacements, velocities and momenta a step later (eqs. 25, 26, 40); structure and filter are solved at once."""
         s, d = self.structure, 0.5 * self.step
         if self.L2 is not None:
@@ -274,7 +274,7 @@ class Partitioned:
             w = blank if disturbance is None else np.asarray(disturbance(middle), dtype=float)
             u[k + 1], gamma[k + 1] = self._between(h, f, w, errors[k])
             push = f + s.B @ u[k + 1]
-            h = self._advanced(h, np.column_stack([push + w, push][: h.q.shape[1]]), gamma[k + 1])
+            h = self._advance(h, np.column_stack([push + w, push][: h.q.shape[1]]), gamma[k + 1])
             z[k + 1] = s.H @ h.q[:, 0] + s.H_rate @ h.v[:, 0]
         t = self.step * np.arange(steps + 1)
         last = None if self.L2 is None else (h.q[:, 1], h.v[:, 1])
@@ -322,9 +322,9 @@ class Partitioned:
             raise InputError(
                 f"spectral_radius: found a map of size {size}; expected at most {LARGEST}: take a reduction of the structure, or `step_limit`"
             )
-        return float(np.abs(np.linalg.eigvals(np.array([self._mapped(e) for e in np.eye(size)]))).max())
+        return float(np.abs(np.linalg.eigvals(np.array([self._apply_step(e) for e in np.eye(size)]))).max())
 
-    def _mapped(self, x: np.ndarray) -> np.ndarray:
+    def _apply_step(self, x: np.ndarray) -> np.ndarray:
         """Return displacements and velocities after a step from those before it, of structure and filter."""
         s, n = self.structure, self.structure.count
         x = np.asarray(x, dtype=float).ravel()
@@ -336,7 +336,7 @@ class Partitioned:
         )
         blank = np.zeros(n)
         u, gamma = self._between(h, blank, blank, np.zeros(len(s.H)))
-        after = self._advanced(h, np.column_stack([s.B @ u] * h.q.shape[1]), gamma)
+        after = self._advance(h, np.column_stack([s.B @ u] * h.q.shape[1]), gamma)
         return np.concatenate([part[:, k] for k in range(h.q.shape[1]) for part in (after.q, after.v)])
 
 

@@ -16,7 +16,7 @@ from articulus.control.analysis.stable import asymptotically_stable, stable_pole
 from articulus.control.connect import select
 from articulus.control.design import Check, Design
 from articulus.control.modes import heaviest
-from articulus.control.proof.rounding import unrounded
+from articulus.control.proof.rounding import remove_rounding
 from articulus.control.proof.spillover import Mode, modes_of
 from articulus.control.robust.robstab import RobustStability, robstab
 from articulus.control.robust.uncertain import uncertain as uncertain_model
@@ -163,19 +163,19 @@ def check(
         Largest allowed size of signals in the runs, such as {"u.joint1_torque": 40.0}.
     seed : int
     """
-    law = _sampled(controller.law if isinstance(controller, Design) else controller, period, delay)
+    law = _sample_law(controller.law if isinstance(controller, Design) else controller, period, delay)
     bare = plant if isinstance(plant, Loop) else Loop(plant)
     mechanism = bare.mechanism
     q0 = mechanism.positions(q)
     q0, point = _operating_point(plant, law, q0, u0, params, step)
     known = controller.plant.poles if isinstance(controller, Design) else np.zeros(0)
-    alone, y0 = _measured(bare, law, q0, point, params, step)
+    alone, y0 = _measure_at_rest(bare, law, q0, point, params, step)
     held = LinearController.of(law, y0=y0, u0=point, q0=q0, name="controller")
     loop = dataclasses.replace(bare, components=(*bare.components, held))
     settings: dict[str, Any] = {"step": step, "params": params}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DoubtfulResult)  # told already
-        smooth = dataclasses.replace(loop, components=unrounded(loop.components))
+        smooth = dataclasses.replace(loop, components=remove_rounding(loop.components))
         closed = smooth.linearize(q0, **settings)
         cut = smooth.linearize(q0, inputs=("u",), outputs=("u",), opened=("u",), **settings)
     driven = [i for i, name in enumerate(cut.inputs) if _bare(name) in {_bare(o) for o in law.outputs}]
@@ -229,7 +229,7 @@ def late(law: LinearModel, periods: int) -> LinearModel:
     return law
 
 
-def _sampled(law: LinearModel, period: float | None, delay: int) -> LinearModel:
+def _sample_law(law: LinearModel, period: float | None, delay: int) -> LinearModel:
     if period is not None and law.period not in (None, period):
         raise InputError(
             f"check: found a controller with the period {law.period:g} s; expected {period:g} s or a continuous one"
@@ -269,7 +269,7 @@ def _operating_point(
     return q, np.linalg.lstsq((after[1:] - after[0]).T, -after[0], rcond=1e-9)[0]
 
 
-def _measured(
+def _measure_at_rest(
     bare: Loop, law: LinearModel, q: np.ndarray, u0: np.ndarray, params: Any, step: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the poles of the plant at the operating point and what the controller measures there; warn if it does not rest there."""

@@ -25,7 +25,7 @@ def resolutions(components: Sequence[Component]) -> dict[str, str]:
     return found
 
 
-def unrounded(components: Sequence[Component]) -> tuple[Component, ...]:
+def remove_rounding(components: Sequence[Component]) -> tuple[Component, ...]:
     """Return components with sensors of endless resolution."""
     return tuple(_smooth(part) if isinstance(part, Measured) else part for part in components)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from articulus.control.analysis.margins import Margins, margins
 from articulus.control.connect import select
-from articulus.control.proof.rounding import resolutions, unrounded
+from articulus.control.proof.rounding import remove_rounding, resolutions
 from articulus.errors import ArticulusError, DoubtfulResult
 from articulus.linear import LinearModel
 from articulus.simulation.loop.component import Controller
@@ -84,11 +84,11 @@ def run_margins(run: Run, at: float | None = None, index: int = 0) -> RunMargins
     """
     origin = run.require_origin("margins")
     t = float(run.t[-1] if at is None else at)
-    if isinstance(origin, Simulated) and not _controlled(origin):
+    if isinstance(origin, Simulated) and not _has_controller(origin):
         return RunMargins(t, None, None, NO_CONTROLLER, "")
     rounding = resolutions(origin.setup.system.network.components) if isinstance(origin, Simulated) else {}
     if isinstance(origin, Simulated) and rounding:
-        origin = _unrounded(origin)
+        origin = _without_rounding(origin)
     try:
         closed = origin.linearize(run, at, index, ("tau",), None, ())
         cut = origin.linearize(run, at, index, ("u",), ("u",), ("u",))
@@ -112,18 +112,18 @@ def run_margins(run: Run, at: float | None = None, index: int = 0) -> RunMargins
     return RunMargins(closed.t, closed, None, reason, note)
 
 
-def _controlled(origin: Simulated) -> bool:
+def _has_controller(origin: Simulated) -> bool:
     parts = origin.setup.system.network.components
     return origin.setup.outside is not None or any(isinstance(c, Controller) for c in parts)
 
 
-def _unrounded(origin: Simulated) -> Simulated:
+def _without_rounding(origin: Simulated) -> Simulated:
     """Return the same with sensors of endless resolution; states and parameters stay where they are."""
     system, setup = origin.setup.system, origin.setup
     net = system.network
     smooth = Network(
         net.description,
-        unrounded(net.components),
+        remove_rounding(net.components),
         bool(net.outside.numel()),
         net.stops,
         as_found=net.as_found,

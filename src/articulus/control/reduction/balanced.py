@@ -14,7 +14,14 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from articulus.control.analysis.gramians import controllability_root, observability_root
-from articulus.control.reduction.reduced import ReducedModel, additive, divided, like, order_within, tail_sums
+from articulus.control.reduction.reduced import (
+    ReducedModel,
+    additive,
+    divide_plant,
+    like,
+    order_within,
+    tail_sums,
+)
 from articulus.control.sampling import continuous, trapezoidal
 from articulus.errors import InputError
 from articulus.linear import LinearModel
@@ -39,7 +46,7 @@ def balred(
     """
     if match not in MATCHES:
         raise InputError(f"balred: found match='{match}'; expected {' or '.join(map(repr, MATCHES))}")
-    return truncated("balred", plant, order, max_error, MATCHES[match])
+    return reduce_stable_part("balred", plant, order, max_error, MATCHES[match])
 
 
 SMALLEST = 1e-13
@@ -62,11 +69,11 @@ class Balance:
         return Balance(R, L, *np.linalg.svd(L.T @ R))
 
 
-def truncated(
+def reduce_stable_part(
     method: str, plant: Any, order: int | None, max_error: float | None, project: Projection
 ) -> ReducedModel:
     """Return a plant whose stable part is projected on the states of the largest Hankel singular values."""
-    full, stable, rest = divided(plant, method)
+    full, stable, rest = divide_plant(plant, method)
     balance = Balance.of(controllability_root(stable), observability_root(stable))
     tails = tail_sums(balance.values)
     k = order_within(method, order, max_error, tails, len(rest.A))
@@ -74,7 +81,7 @@ def truncated(
     return additive(method, full, stable, rest, small, balance.values, tails[k])
 
 
-def projected(model: LinearModel, balance: Balance, k: int, method: str) -> LinearModel:
+def project_states(model: LinearModel, balance: Balance, k: int, method: str) -> LinearModel:
     """Return the model on the k states of the largest values, balanced."""
     values = balance.values
     if k and values[k - 1] < 1e-14 * values[0]:
@@ -87,10 +94,10 @@ def projected(model: LinearModel, balance: Balance, k: int, method: str) -> Line
     return like(model, left.T @ model.A @ right, left.T @ model.B, model.C @ right, model.D)
 
 
-def residualized(model: LinearModel, balance: Balance, k: int, method: str) -> LinearModel:
+def residualize_states(model: LinearModel, balance: Balance, k: int, method: str) -> LinearModel:
     """Return the model on the k states of the largest values, the others at rest under them: the gain at zero frequency stays."""
     values = balance.values
-    whole = projected(
+    whole = project_states(
         model, balance, int(np.count_nonzero(values > SMALLEST * values.max(initial=0.0))), method
     )
     whole = continuous(whole)  # Gramians stay, and the bound holds for what follows at once in s
@@ -107,5 +114,5 @@ def residualized(model: LinearModel, balance: Balance, k: int, method: str) -> L
     return small if model.period is None else trapezoidal(small, model.period)
 
 
-MATCHES: dict[str, Projection] = {"fast": projected, "rest": residualized}
+MATCHES: dict[str, Projection] = {"fast": project_states, "rest": residualize_states}
 """How states are left out, by what stays exact."""

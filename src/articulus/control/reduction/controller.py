@@ -12,7 +12,7 @@ import numpy as np
 
 from articulus.control.analysis.norms import peak_gain
 from articulus.control.connect import parallel, select
-from articulus.control.design import Design, checked
+from articulus.control.design import Design, check_design
 from articulus.control.reduction.weighted import weighted_balred
 from articulus.errors import NumericalError
 
@@ -47,7 +47,7 @@ def reduce_controller(design: Design, order: int) -> Design:
     figures = {"full_order": len(law.A), "weighted_error": found.error.value, "values": found.values}
     method = f"{design.method}, {order} states"
     try:
-        new = checked(method, plant, small, u, y, figures)
+        new = check_design(method, plant, small, u, y, figures)
     except NumericalError as error:
         raise NumericalError(
             f"{error}; weighted error {found.error.value:.4g} at order {order}, expected below 1: keep more states",

@@ -14,8 +14,15 @@ from threadpoolctl import threadpool_limits
 from articulus.control.analysis.gramians import controllability_root, observability_root
 from articulus.control.analysis.stable import stabsep
 from articulus.control.plant import of_matrices
-from articulus.control.reduction.balanced import Balance, projected
-from articulus.control.reduction.reduced import ReducedModel, additive, divided, like, order_within, tail_sums
+from articulus.control.reduction.balanced import Balance, project_states
+from articulus.control.reduction.reduced import (
+    ReducedModel,
+    additive,
+    divide_plant,
+    like,
+    order_within,
+    tail_sums,
+)
 from articulus.control.sampling import continuous, trapezoidal
 from articulus.errors import InputError, NumericalError
 from articulus.linear import LinearModel
@@ -40,7 +47,7 @@ def ohklmr(plant: Any, order: int | None = None, *, max_error: float | None = No
     max_error : float
         Instead: the smallest order whose bound is at most this.
     """
-    full, stable, rest = divided(plant, "ohklmr")
+    full, stable, rest = divide_plant(plant, "ohklmr")
     period = stable.period
     model = stable if period is None else continuous(stable)
     system, values, dropped = _minimal(model)
@@ -59,7 +66,7 @@ def _minimal(model: LinearModel) -> tuple[LinearModel, np.ndarray, float]:
     balance = Balance.of(controllability_root(model), observability_root(model))
     values = balance.values
     k = int(np.count_nonzero(values > NOTHING * values.max(initial=0.0)))
-    return projected(model, balance, k, "ohklmr"), values, float(tail_sums(values)[k])
+    return project_states(model, balance, k, "ohklmr"), values, float(tail_sums(values)[k])
 
 
 def _optimal(system: LinearModel, values: np.ndarray, k: int) -> tuple[LinearModel, float]:
@@ -73,7 +80,7 @@ def _optimal(system: LinearModel, values: np.ndarray, k: int) -> tuple[LinearMod
             f"ohklmr: found {k} stable states to keep, which divides {np.count_nonzero(equal)} equal Hankel singular values "
             f"{level:.6g}; expected {first} or {first + np.count_nonzero(equal)}"
         )
-    stable, other = stabsep(_embedded(system, held, equal)[0])
+    stable, other = stabsep(_embed_all_pass(system, held, equal)[0])
     if len(stable.A) != k:
         raise NumericalError(
             f"ohklmr: {len(stable.A)} instead of {k} poles of the approximation are stable; singular values "
@@ -85,7 +92,9 @@ def _optimal(system: LinearModel, values: np.ndarray, k: int) -> tuple[LinearMod
     return small, float(level * (1 + SAME) + left)
 
 
-def _embedded(system: LinearModel, values: np.ndarray, equal: np.ndarray) -> tuple[LinearModel, np.ndarray]:
+def _embed_all_pass(
+    system: LinearModel, values: np.ndarray, equal: np.ndarray
+) -> tuple[LinearModel, np.ndarray]:
     """Return the model whose difference from a balanced one is all-pass of the size of the equal values.
 
     Also scales d (n,): its Gramians are values / d and values d, indefinite where d is negative.
@@ -117,7 +126,7 @@ def _constant(model: LinearModel) -> tuple[np.ndarray, float]:
     while len(held):
         equal = np.abs(held - held[-1]) <= SAME * held[-1]
         bound += float(held[-1]) * (1 + SAME)
-        system, gap = _embedded(system, held, equal)
+        system, gap = _embed_all_pass(system, held, equal)
         held, d = held[~equal], np.sqrt(gap)
         system = like(system, d[:, None] * system.A / d, d[:, None] * system.B, system.C / d, system.D)
     return system.D, bound

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from articulus.control.analysis.scaling import scaled
+from articulus.control.analysis.scaling import scale_states
 from articulus.control.plant import as_plant
 from articulus.control.reduction.reduced import like
 from articulus.linear import LinearModel
@@ -27,7 +27,7 @@ def minreal(plant: Any, tolerance: float = 1e-10) -> LinearModel:
         Size over that of the whole matrices, in scaled states, below which an influence counts as none.
     """
     full = as_plant(plant, "minreal")
-    model = scaled(full)[0]
+    model = scale_states(full)[0]
     least = [tolerance * max(float(np.linalg.norm(x)), 1e-300) for x in (model.A, model.B, model.C)]
     T = reachable(model.A, model.B, least[0], least[1])
     A, B, C = T.T @ model.A @ T, T.T @ model.B, model.C @ T

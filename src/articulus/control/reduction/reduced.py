@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from articulus.control.analysis.norms import Norm, peak_gain
-from articulus.control.analysis.scaling import scaled
+from articulus.control.analysis.scaling import scale_states
 from articulus.control.analysis.stable import stabsep
 from articulus.control.connect import parallel
 from articulus.control.figure import over_frequency
@@ -104,11 +104,11 @@ def frequencies(model: LinearModel, count: int = 400) -> np.ndarray:
     return grid if model.period is None else grid[grid <= np.pi / model.period]
 
 
-def divided(plant: Any, method: str) -> tuple[LinearModel, LinearModel, LinearModel]:
+def divide_plant(plant: Any, method: str) -> tuple[LinearModel, LinearModel, LinearModel]:
     """Return the plant, its stable part with scaled states, and the rest."""
     full = as_plant(plant, method)
-    stable, rest = stabsep(scaled(full)[0])
-    return full, scaled(stable)[0], rest
+    stable, rest = stabsep(scale_states(full)[0])
+    return full, scale_states(stable)[0], rest
 
 
 def order_within(
@@ -157,7 +157,7 @@ def additive(
     return ReducedModel(
         method,
         full,
-        joined(full, small, rest),
+        join_parts(full, small, rest),
         values,
         len(rest.A),
         "additive",
@@ -167,7 +167,7 @@ def additive(
     )
 
 
-def joined(full: LinearModel, small: LinearModel, rest: LinearModel) -> LinearModel:
+def join_parts(full: LinearModel, small: LinearModel, rest: LinearModel) -> LinearModel:
     """Return the reduced stable part and the rest as one model with the names of the full one."""
     both = parallel(small, rest) if len(rest.A) else small
     return like(full, both.A, both.B, both.C, both.D)

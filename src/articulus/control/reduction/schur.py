@@ -12,7 +12,7 @@ import numpy as np
 import scipy.linalg
 from threadpoolctl import threadpool_limits
 
-from articulus.control.reduction.balanced import Balance, truncated
+from articulus.control.reduction.balanced import Balance, reduce_stable_part
 from articulus.control.reduction.reduced import ReducedModel, like
 from articulus.linear import LinearModel
 
@@ -29,7 +29,7 @@ def schmr(plant: Any, order: int | None = None, *, max_error: float | None = Non
     max_error : float
         Instead: the smallest order whose bound is at most this.
     """
-    return truncated("schmr", plant, order, max_error, _on_eigenspaces)
+    return reduce_stable_part("schmr", plant, order, max_error, _on_eigenspaces)
 
 
 def _on_eigenspaces(model: LinearModel, balance: Balance, k: int, method: str) -> LinearModel:

@@ -18,7 +18,13 @@ from articulus.control.analysis.gramians import controllability_root, gramian_ro
 from articulus.control.analysis.norms import Norm, peak_gain
 from articulus.control.connect import parallel, series
 from articulus.control.plant import of_matrices
-from articulus.control.reduction.reduced import ReducedModel, divided, joined, order_within, require_bound
+from articulus.control.reduction.reduced import (
+    ReducedModel,
+    divide_plant,
+    join_parts,
+    order_within,
+    require_bound,
+)
 from articulus.control.reduction.schur import on_eigenspaces
 from articulus.control.sampling import continuous, trapezoidal
 from articulus.errors import InputError
@@ -48,18 +54,18 @@ def bstmr(
     floor : float
         Gain below which the error need not be small in proportion: relative to (G G* + floor^2 I)^1/2.
     """
-    full, stable, rest = divided(plant, "bstmr")
+    full, stable, rest = divide_plant(plant, "bstmr")
     period = stable.period
     model = stable if period is None else continuous(stable)
     flipped = model.D.shape[0] > model.D.shape[1] and not floor
-    model = _transposed(model) if flipped else model
+    model = _transpose(model) if flipped else model
     phase = _Phase.of(model, floor)
     k = order_within("bstmr", order, max_error, _products(phase.values), len(rest.A))
     bound = float(_products(phase.values)[k])
     small = on_eigenspaces(model, phase.P, phase.Q, k)
     error = peak_gain(series(parallel(model, small, -1.0), phase.inverse))
     require_bound("bstmr", error, bound, 1.0)
-    small = _transposed(small) if flipped else small
+    small = _transpose(small) if flipped else small
     small = small if period is None else trapezoidal(small, period)
     if period is not None:
         error = Norm(error.value, 2.0 * np.arctan(0.5 * error.omega * period) / period, error.reason)
@@ -67,7 +73,7 @@ def bstmr(
     return ReducedModel(
         "bstmr",
         full,
-        joined(full, small, rest),
+        join_parts(full, small, rest),
         phase.values,
         len(rest.A),
         "relative",
@@ -129,7 +135,7 @@ def _relative(G: np.ndarray, E: np.ndarray, floor: float, flipped: bool) -> np.n
     return np.linalg.norm(np.linalg.solve(np.linalg.cholesky(square), E), 2, axis=(1, 2))
 
 
-def _transposed(model: LinearModel) -> LinearModel:
+def _transpose(model: LinearModel) -> LinearModel:
     return dataclasses.replace(
         model,
         A=model.A.T,

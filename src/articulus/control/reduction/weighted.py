@@ -13,12 +13,18 @@ from threadpoolctl import threadpool_limits
 
 from articulus.control.analysis.gramians import controllability_root, observability_root
 from articulus.control.analysis.norms import peak_gain
-from articulus.control.analysis.scaling import scaled
+from articulus.control.analysis.scaling import scale_states
 from articulus.control.analysis.stable import require_stable, stable_poles
 from articulus.control.connect import parallel, series
 from articulus.control.plant import as_plant
-from articulus.control.reduction.balanced import Balance, projected
-from articulus.control.reduction.reduced import ReducedModel, divided, joined, order_within, tail_sums
+from articulus.control.reduction.balanced import Balance, project_states
+from articulus.control.reduction.reduced import (
+    ReducedModel,
+    divide_plant,
+    join_parts,
+    order_within,
+    tail_sums,
+)
 from articulus.errors import InputError, NumericalError
 from articulus.linear import LinearModel
 
@@ -37,14 +43,14 @@ def weighted_balred(plant: Any, order: int, *, left: Any = None, right: Any = No
     """
     if left is None and right is None:
         raise InputError("weighted_balred: found no weight; expected left, right or both; without use balred")
-    full, stable, rest = divided(plant, "weighted_balred")
+    full, stable, rest = divide_plant(plant, "weighted_balred")
     before, after = _weight(right, "right"), _weight(left, "left")
     k = order_within("weighted_balred", order, None, tail_sums(np.zeros(len(stable.A))), len(rest.A))
     n = len(stable.A)
     driven = stable if before is None else series(before, stable)  # states: weight, plant
     seen = stable if after is None else series(stable, after)  # states: plant, weight
     balance = Balance.of(controllability_root(driven)[len(driven.A) - n :], observability_root(seen)[:n])
-    small = projected(stable, balance, k, "weighted_balred")
+    small = project_states(stable, balance, k, "weighted_balred")
     poles, inside = stable_poles(small.A, small.period)
     if not inside.all():
         raise NumericalError(
@@ -57,7 +63,7 @@ def weighted_balred(plant: Any, order: int, *, left: Any = None, right: Any = No
     return ReducedModel(
         "weighted_balred",
         full,
-        joined(full, small, rest),
+        join_parts(full, small, rest),
         balance.values[:n],
         len(rest.A),
         "weighted",
@@ -70,6 +76,6 @@ def weighted_balred(plant: Any, order: int, *, left: Any = None, right: Any = No
 def _weight(weight: Any, side: str) -> LinearModel | None:
     if weight is None:
         return None
-    model = scaled(as_plant(weight, f"weighted_balred, {side} weight"))[0]
+    model = scale_states(as_plant(weight, f"weighted_balred, {side} weight"))[0]
     require_stable(model, f"weighted_balred, {side} weight")
     return model

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import brentq
 from threadpoolctl import threadpool_limits
 
-from articulus.control.analysis.scaling import scaled
+from articulus.control.analysis.scaling import scale_states
 from articulus.control.robust.blocks import BlockStructure
 from articulus.control.robust.mu_lower import solved
 from articulus.linear import LinearModel
@@ -44,7 +44,7 @@ def least_corner(model: LinearModel, structure: BlockStructure, upper: float) ->
     count = len(structure.blocks)
     if not all(b.real for b in structure.blocks) or count > MOST or not upper > 0:
         return None
-    model = scaled(model)[0]
+    model = scale_states(model)[0]
     sizes, best = np.geomspace(NEAR, REACH, GRID) / upper, None
     for signs in itertools.product((1.0, -1.0), repeat=count):
         diagonal = np.array(signs) @ structure.groups

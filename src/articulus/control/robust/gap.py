@@ -12,7 +12,7 @@ import numpy as np
 import scipy.linalg
 
 from articulus.control.analysis.norms import hinfnorm
-from articulus.control.analysis.scaling import scaled
+from articulus.control.analysis.scaling import scale_states
 from articulus.control.connect import select, series
 from articulus.control.design import Design
 from articulus.control.modes import require_detectable, require_stabilizable
@@ -46,7 +46,7 @@ def nugap(first: Any, second: Any) -> float:
     for each in plants:
         require_stabilizable(each, each.B, "nugap", each.inputs)
         require_detectable(each, each.C, "nugap", each.outputs)
-    one, two = (scaled(continuous(each))[0] for each in plants)
+    one, two = (scale_states(continuous(each))[0] for each in plants)
     G1, G2 = _graph(one), _graph(two)
     if _turns(G1, G2):
         return 1.0

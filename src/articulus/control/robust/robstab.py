@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from articulus.control.analysis.scaling import scaled
+from articulus.control.analysis.scaling import scale_states
 from articulus.control.analysis.stable import stable_poles
 from articulus.control.connect import close
 from articulus.control.design import Check
@@ -151,7 +151,7 @@ def robstab(
             f"robstab: found the eigenvalue {s:.6g} of M ({heaviest(model, s)}), which is not stable; expected a system that is "
             "stable without perturbation; close the loop first"
         )
-    search = _Search(scaled(model)[0], structure, most)
+    search = _Search(scale_states(model)[0], structure, most)
     try:
         search.add(_grid(model) if omega is None else np.unique(np.abs(np.asarray(omega, dtype=float))))
         for _ in range(4):

@@ -52,7 +52,7 @@ def augw(
         raise InputError("augw: found no weight; expected at least one of W1, W2, W3")
     p, m = len(y), len(u)
     # inputs r, u; outputs e = r - G u, u, G u and the powers of s that an improper W3 asks for
-    raised, proper = _raised(model, W3)
+    raised, proper = _differentiate_outputs(model, W3)
     rows = [model, *raised]
     C, D = np.vstack([r.C for r in rows]), np.vstack([r.D for r in rows])
     errors = [(-model.C, np.hstack([np.eye(p), -model.D]), W1, "W1", model.outputs)]
@@ -151,7 +151,7 @@ def _fraction(W: Weight) -> tuple[np.ndarray, np.ndarray] | None:
     return num, den
 
 
-def _raised(model: LinearModel, W3: Weight) -> tuple[list[LinearModel], Weight]:
+def _differentiate_outputs(model: LinearModel, W3: Weight) -> tuple[list[LinearModel], Weight]:
     """Return s G, s^2 G and so on, as far as an improper W3 asks for them, and W3 as a system of G u and these."""
     fraction = _fraction(W3)
     if fraction is None or len(fraction[0]) <= len(fraction[1]):

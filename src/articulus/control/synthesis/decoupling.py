@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from articulus.control.design import Check, Design, checked, law_of, static
+from articulus.control.design import Check, Design, check_design, law_of, static
 from articulus.control.plant import Group, as_plant, places, with_states
 from articulus.errors import InputError
 
@@ -64,4 +64,6 @@ def decoupling_pd(plant: Any, frequency: Any, damping: Any = 0.7, *, commands: G
     )
     law = law_of(seen, static(-K), u, np.arange(2 * n), "decoupling pd")
     check = Check("coupling left, relative", off, 1e-8, off < 1e-8)
-    return checked("decoupling pd", seen, law, u, np.arange(2 * n), {"kp": kp, "kd": kd, "gain": K}, [check])
+    return check_design(
+        "decoupling pd", seen, law, u, np.arange(2 * n), {"kp": kp, "kd": kd, "gain": K}, [check]
+    )

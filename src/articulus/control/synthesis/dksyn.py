@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from articulus.control.analysis.norms import hinfnorm
 from articulus.control.connect import close, select, series, side_by_side
-from articulus.control.design import Check, Design, checked, static
+from articulus.control.design import Check, Design, check_design, static
 from articulus.control.plant import Group, Partition, of_matrices
 from articulus.control.robust.blocks import Block, BlockStructure
 from articulus.control.robust.mussv import mussv
@@ -101,7 +101,7 @@ def dksyn(
     if not found.complete:
         why = f"the iteration was stopped after {len(found.history)} rounds, mu may become less"
         checks.append(Check("least mu of the iteration", found.bound, found.bound, True, not_judged=why))
-    return checked("dksyn", parts.model, law, parts.u, parts.y, figures, checks)
+    return check_design("dksyn", parts.model, law, parts.u, parts.y, figures, checks)
 
 
 def _as_they_are(parts: Partition, law: LinearModel, structure: BlockStructure) -> tuple[float, float]:

@@ -18,7 +18,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from articulus.control.analysis.norms import h2norm, hinfnorm
-from articulus.control.design import Check, Design, checked, law_of
+from articulus.control.design import Check, Design, check_design, law_of
 from articulus.control.modes import require_detectable, require_stabilizable
 from articulus.control.plant import Group, Partition
 from articulus.control.synthesis.closed_loop import ClosedLoop
@@ -135,7 +135,7 @@ def fixed_order(
             "fixed_order: a structure was given without parameters to start from; expected `start`"
         )
     with threadpool_limits(1):
-        found = _searched(problem, center, start is None, starts, iterations, seed)
+        found = _search_controllers(problem, center, start is None, starts, iterations, seed)
         return _design(parts, form, problem, _best(problem, found, iterations), found)
 
 
@@ -163,7 +163,7 @@ def _design(
         "searches": [search.value for search in found],
         "finished": [search.finished for search in found],
     }
-    return checked("fixed order", first.model, law, first.u, first.y, figures, checks)
+    return check_design("fixed order", first.model, law, first.u, first.y, figures, checks)
 
 
 # the controller
@@ -267,7 +267,7 @@ class Problem:
                 total, slope = total + winf * value**2, slope + 2 * winf * value * by
         return total, self.form.slope(x, slope)
 
-    def proved(self, x: np.ndarray) -> float:
+    def exact_objective(self, x: np.ndarray) -> float:
         """Return the objective by the norms that designs are judged by, which keep their digits where the search's do not."""
         models = [c.model(self.form.gain(x)) for c in self.closed]
         h2 = [w * float(h2norm(m)) ** 2 for m, w in zip(models, self.h2) if w]
@@ -297,7 +297,7 @@ class Problem:
     def violations(self, x: np.ndarray) -> dict[str, float]:
         return {what: max(off, 0.0) for what, off, _ in self.constraints(x)}
 
-    def penalized(self, x: np.ndarray, weight: float) -> tuple[float, np.ndarray]:
+    def penalized_objective(self, x: np.ndarray, weight: float) -> tuple[float, np.ndarray]:
         value, slope = self.objective(x)
         if np.isfinite(value):
             for _, off, by in self.constraints(x):
@@ -327,10 +327,10 @@ class Search:
     finished: bool
 
 
-def _searched(
+def _search_controllers(
     problem: Problem, center: np.ndarray, blank: bool, starts: int, iterations: int, seed: int
 ) -> list[Search]:
-    """Return the searches that found controllers; their objectives are those that `proved` gives."""
+    """Return the searches that found controllers; their objectives are those that `exact_objective` gives."""
     rng = np.random.default_rng(seed)
     found: list[Search] = []
     furthest, unproved = np.inf, 0
@@ -345,7 +345,7 @@ def _searched(
             if off >= 0.0:
                 continue
             if not np.isfinite(scale := problem.objective(x)[0]):
-                if not np.isfinite(problem.proved(x)):
+                if not np.isfinite(problem.exact_objective(x)):
                     raise InputError(
                         "fixed_order: the H2 norm is infinite: white noise of the disturbances passes straight through to the errors (D of "
                         "the closed loop is not zero); expected a strictly proper law, or h2=0"
@@ -354,9 +354,11 @@ def _searched(
                 continue
             finished = True
             for weight in PENALTIES if problem.constraints(x) else (0.0,):
-                x, _, finished = descend(partial(problem.penalized, weight=weight * scale), x, iterations)
+                x, _, finished = descend(
+                    partial(problem.penalized_objective, weight=weight * scale), x, iterations
+                )
             late = max(problem.violations(x).values(), default=0.0)
-            value = problem.proved(x) * (1.0 if late <= ALLOWED else 1.0 + 1e3 * late)
+            value = problem.exact_objective(x) * (1.0 if late <= ALLOWED else 1.0 + 1e3 * late)
             if np.isfinite(value):
                 found.append(Search(x, value, finished))
             else:

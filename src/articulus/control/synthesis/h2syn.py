@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from articulus.control.analysis.norms import h2norm
 from articulus.control.connect import close, select
-from articulus.control.design import Check, Design, checked, law_of
+from articulus.control.design import Check, Design, check_design, law_of
 from articulus.control.modes import require_detectable, require_stabilizable
 from articulus.control.plant import Group, Partition
 from articulus.control.riccati import residual_check, riccati
@@ -43,14 +43,14 @@ def h2syn(plant: Any, measured: Group, commands: Group) -> Design:
         Figures: `norm`, that of the closed loop; X and Y, the solutions for state feedback and estimator.
     """
     parts = Partition.of(plant, commands, measured, "h2syn")
-    matrices, square, solved = _continuous(parts) if parts.model.period is None else _sampled(parts)
+    matrices, square, solved = _continuous(parts) if parts.model.period is None else _design_sampled(parts)
     law = law_of(parts.model, matrices, parts.u, parts.y, "h2syn")
     norm = float(h2norm(select(close(parts.model, law, parts.u, parts.y), parts.w, parts.z)))
     promised = float(np.sqrt(max(square, 0.0)))
     size = np.linalg.norm(parts.D11) + np.linalg.norm(parts.B1) * np.linalg.norm(parts.C1)
     agree = bool(abs(norm**2 - square) <= 2 * AGREE * abs(square) + ROUNDING * size**2)
     check = Check("H2 norm of the closed loop beside that of the Riccati solutions", norm, promised, agree)
-    return checked("h2syn", parts.model, law, parts.u, parts.y, {"norm": norm}, [check, *solved])
+    return check_design("h2syn", parts.model, law, parts.u, parts.y, {"norm": norm}, [check, *solved])
 
 
 def _continuous(parts: Partition) -> tuple[Matrices, float, list[Check]]:
@@ -68,10 +68,10 @@ def _continuous(parts: Partition) -> tuple[Matrices, float, list[Check]]:
     square = np.trace(B1.T @ X @ B1) + np.trace(F @ Y @ F.T)
     none = np.zeros((len(F), L.shape[1]))
     law = problem.of_plant(problem.state.A + B2 @ F + L @ C2, -L, F, none)
-    return law, float(square), _solved(state, estimate)
+    return law, float(square), _check_residuals(state, estimate)
 
 
-def _sampled(parts: Partition) -> tuple[Matrices, float, list[Check]]:
+def _design_sampled(parts: Partition) -> tuple[Matrices, float, list[Check]]:
     """Return the same of a sampled plant: u = F x + F0 w by the best estimates of x and w from y up to now."""
     p = parts.scaled()[0]
     T = p.model.period
@@ -89,8 +89,8 @@ def _sampled(parts: Partition) -> tuple[Matrices, float, list[Check]]:
     square = np.sum(p.D11**2) + np.trace(p.B1.T @ X @ p.B1) - np.trace(F0.T @ R @ F0)
     square += np.trace(R @ (F @ Y @ F.T + F0 @ F0.T - L0 @ V @ L0.T))
     law = A, p.B2 @ L0 - L, F - L0 @ p.C2, L0
-    return without_feedthrough(*law, p.D22), float(square), _solved(state, estimate)
+    return without_feedthrough(*law, p.D22), float(square), _check_residuals(state, estimate)
 
 
-def _solved(state: RiccatiSolution, estimate: RiccatiSolution) -> list[Check]:
+def _check_residuals(state: RiccatiSolution, estimate: RiccatiSolution) -> list[Check]:
     return [residual_check(state, "state feedback"), residual_check(estimate, "estimator")]

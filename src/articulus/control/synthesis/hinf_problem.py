@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from articulus.control.analysis.scaling import scaled
+from articulus.control.analysis.scaling import scale_states
 from articulus.control.design import Check
 from articulus.control.modes import require_detectable, require_stabilizable
 from articulus.control.plant import Partition
@@ -212,7 +212,7 @@ class Problem:
     @staticmethod
     def of(parts: Partition, method: str, shift: float = 0.0) -> Problem:
         """Return the problem of a continuous plant; raise InputError naming what no controller can overcome."""
-        model = scaled(parts.model)[0]
+        model = scale_states(parts.model)[0]
         model = dataclasses.replace(model, A=model.A + shift * np.eye(len(model.A)))
         p = Partition(model, parts.w, parts.u, parts.z, parts.y)
         names = tuple(model.inputs[i] for i in p.u), tuple(model.outputs[i] for i in p.y)

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 from articulus.control.analysis.norms import hinfnorm
 from articulus.control.analysis.stable import asymptotically_stable
 from articulus.control.connect import close, select
-from articulus.control.design import Check, Design, checked, law_of
+from articulus.control.design import Check, Design, check_design, law_of
 from articulus.control.plant import Group, Partition
 from articulus.control.sampling import continuous, trapezoidal
 from articulus.control.synthesis.hinf_problem import Problem, Subspace, ZeroOnAxis
@@ -209,7 +209,7 @@ def _at_given(parts: Partition, problem: Problem, gamma: float) -> Design:
     law, norm = _law(parts, problem, gamma, x, y)
     check = Check("norm of the closed loop", norm, gamma, norm <= gamma * (1 + ACHIEVED))
     figures = {"gamma": norm, "gamma_optimal": None, "limit": None, "shift": problem.shift}
-    return checked("hinfsyn", parts.model, law, parts.u, parts.y, figures, [*tests, check])
+    return check_design("hinfsyn", parts.model, law, parts.u, parts.y, figures, [*tests, check])
 
 
 def _near(parts: Partition, problem: Problem, best: float, relax: float, figures: dict[str, Any]) -> Design:
@@ -240,7 +240,7 @@ def _near(parts: Partition, problem: Problem, best: float, relax: float, figures
     if not figures["complete"]:
         why = "the search was stopped, a lower one may exist"
         checks.append(Check("least gamma", best, best, True, not_judged=why))
-    return checked("hinfsyn", parts.model, law, parts.u, parts.y, figures, checks)
+    return check_design("hinfsyn", parts.model, law, parts.u, parts.y, figures, checks)
 
 
 def _law(

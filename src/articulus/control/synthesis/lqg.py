@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from articulus.control.connect import close, select
-from articulus.control.design import Check, Design, checked, law_of
+from articulus.control.design import Check, Design, check_design, law_of
 from articulus.control.plant import Group, as_plant, of_matrices, places
 from articulus.control.riccati import cross_weight, regulator, residual_check, weight
 from articulus.control.synthesis.hinf_problem import without_feedthrough
@@ -65,7 +65,7 @@ def lqg(
     u = command_places(model, which, commands, "lqg")
     q, r = weight(Q, len(model.A), "Q", "lqg", False), weight(R, len(u), "R", "lqg", True)
     cross = cross_weight(N, q, r, "lqg", definite=True)
-    return joined("lqg", model, u, y, (q, r, cross), covariances, current)
+    return join_regulator_and_filter("lqg", model, u, y, (q, r, cross), covariances, current)
 
 
 def command_places(model: LinearModel, which: np.ndarray, commands: Group, method: str) -> np.ndarray:
@@ -78,7 +78,7 @@ def command_places(model: LinearModel, which: np.ndarray, commands: Group, metho
     return u
 
 
-def joined(
+def join_regulator_and_filter(
     method: str,
     model: LinearModel,
     u: np.ndarray,
@@ -117,7 +117,7 @@ def joined(
         "filter_poles": rates(g.poles, model.period),
         **(figures or {}),
     }
-    return checked(method, model, law, u, y, all_figures, checks)
+    return check_design(method, model, law, u, y, all_figures, checks)
 
 
 def _mean_cost(

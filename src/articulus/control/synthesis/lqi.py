@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from articulus.control.design import Design, checked, law_of
+from articulus.control.design import Design, check_design, law_of
 from articulus.control.plant import Group, as_plant, of_matrices, places, with_states
 from articulus.control.riccati import cross_weight, regulator, residual_check, weight
 from articulus.control.synthesis.lqr import lqr
@@ -50,7 +50,7 @@ def lqi(
     whole = _with_integrals(model, y)
     q, r = weight(Q, len(whole.A), "Q", "lqi", False), weight(R, len(u), "R", "lqi", True)
     found = regulator(whole, u, q, r, cross_weight(N, q, r, "lqi"), "lqi")
-    seen, columns = _seen(model, y)
+    seen, columns = _with_states_as_outputs(model, y)
     n, k, step = len(model.A), len(y), model.period or 1.0
     B, D = np.zeros((k, len(seen.outputs))), np.zeros((len(u), len(seen.outputs)))
     B[np.arange(k), columns] = step
@@ -60,7 +60,7 @@ def lqi(
     law = law_of(seen, (A, B, -found.gain[:, n:], D), u, every, "lqi")
     law = dataclasses.replace(law, states=whole.states[n:])
     figures = {"gain": found.gain, "cost": found.X}
-    return checked("lqi", seen, law, u, every, figures, [residual_check(found)])
+    return check_design("lqi", seen, law, u, every, figures, [residual_check(found)])
 
 
 def lqry(plant: Any, Q: Any, R: Any, N: Any = None, *, commands: Group = None) -> Design:
@@ -99,7 +99,7 @@ def _with_integrals(model: LinearModel, y: np.ndarray) -> LinearModel:
     )
 
 
-def _seen(model: LinearModel, y: np.ndarray) -> tuple[LinearModel, np.ndarray]:
+def _with_states_as_outputs(model: LinearModel, y: np.ndarray) -> tuple[LinearModel, np.ndarray]:
     """Return the plant with its states and the tracked outputs as outputs, and the places of the latter."""
     states = with_states(model)
     new = [int(i) for i in y if model.outputs[i] not in model.states]

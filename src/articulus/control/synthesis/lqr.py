@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from articulus.control.design import Design, checked, law_of, static
+from articulus.control.design import Design, check_design, law_of, static
 from articulus.control.plant import Group, as_plant, places, with_states
 from articulus.control.riccati import cross_weight, regulator, residual_check, weight
 
@@ -39,4 +39,4 @@ def lqr(plant: Any, Q: Any, R: Any, N: Any = None, *, commands: Group = None) ->
     seen = with_states(model)
     law = law_of(seen, static(-found.gain), u, np.arange(n), "lqr")
     figures = {"gain": found.gain, "cost": found.X}
-    return checked("lqr", seen, law, u, np.arange(n), figures, [residual_check(found)])
+    return check_design("lqr", seen, law, u, np.arange(n), figures, [residual_check(found)])

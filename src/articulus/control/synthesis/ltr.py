@@ -13,7 +13,7 @@ from articulus.control.modes import require_stabilizable, unstable
 from articulus.control.plant import Group, as_plant, of_matrices, places
 from articulus.control.riccati import regulator, weight
 from articulus.control.synthesis.kalman import Noise, gains
-from articulus.control.synthesis.lqg import joined
+from articulus.control.synthesis.lqg import join_regulator_and_filter
 from articulus.errors import InputError, doubtful
 from articulus.linear import LinearModel
 
@@ -57,9 +57,9 @@ def ltru(
     K = regulator(model, u, q, r, None, "ltru").gain
     target = of_matrices(model.A, B, K, period=model.period)
     more = Noise(noise.W + recovery * B @ B.T, noise.V, noise.S)
-    design = joined("ltru", model, u, y, (q, r, None), more, model.period is not None)
+    design = join_regulator_and_filter("ltru", model, u, y, (q, r, None), more, model.period is not None)
     plain = select(model, u, y)
-    return _compared(design, target, series(plain, _minus(design.law)), model.A - B @ K)
+    return _compare_with_target(design, target, series(plain, _minus(design.law)), model.A - B @ K)
 
 
 def ltry(
@@ -83,9 +83,9 @@ def ltry(
     L = gains(model, y, noise, "ltry").L
     target = of_matrices(model.A, L, C, period=model.period)
     more = q + recovery * C.T @ C
-    design = joined("ltry", model, u, y, (more, r, None), noise, model.period is not None)
+    design = join_regulator_and_filter("ltry", model, u, y, (more, r, None), noise, model.period is not None)
     plain = select(model, u, y)
-    return _compared(design, target, series(_minus(design.law), plain), model.A - L @ C)
+    return _compare_with_target(design, target, series(_minus(design.law), plain), model.A - L @ C)
 
 
 def _data(
@@ -107,7 +107,9 @@ def _minus(law: LinearModel) -> LinearModel:
     return of_matrices(law.A, law.B, -law.C, -law.D, law.period)
 
 
-def _compared(design: Design, target: LinearModel, loop: LinearModel, regulated: np.ndarray) -> Design:
+def _compare_with_target(
+    design: Design, target: LinearModel, loop: LinearModel, regulated: np.ndarray
+) -> Design:
     rates = np.abs(of_matrices(regulated, np.eye(len(regulated)), period=target.period).poles)
     rates = rates[np.isfinite(rates) & (rates > 0)]
     top = 10 * rates.max(initial=1e-3) if target.period is None else np.pi / target.period

@@ -9,9 +9,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from articulus.control.analysis.norms import hinfnorm
-from articulus.control.analysis.scaling import scaled
+from articulus.control.analysis.scaling import scale_states
 from articulus.control.connect import close, select, series
-from articulus.control.design import Check, Design, checked, law_of
+from articulus.control.design import Check, Design, check_design, law_of
 from articulus.control.modes import require_detectable, require_stabilizable
 from articulus.control.plant import Group, as_plant, of_matrices, places
 from articulus.control.riccati import residual_check, riccati
@@ -67,17 +67,17 @@ def ncfsyn(
     shaped = series(series(before, model), after)
     require_stabilizable(shaped, shaped.B, "ncfsyn", model.inputs)
     require_detectable(shaped, shaped.C, "ncfsyn", model.outputs)
-    K, least, solved = _central(scaled(continuous(shaped))[0], relax)
+    K, least, solved = _central(scale_states(continuous(shaped))[0], relax)
     if model.period is not None:
         K = trapezoidal(K, model.period)
     norm = coprime_norm(shaped, K)
     bound = (1 + relax) * least
-    law = _named(series(series(after, K), before), whole, u, y)
+    law = _name_ports(series(series(after, K), before), whole, u, y)
     figures = {"margin": 1 / norm, "margin_optimal": 1 / least, "gamma": norm, "shaped": shaped}
     check = Check(
         "norm of [I; K] (I - G K)^-1 [I, G] of the shaped plant", norm, bound, norm <= bound * (1 + 1e-5)
     )
-    return checked("ncfsyn", whole, law, u, y, figures, [check, *solved])
+    return check_design("ncfsyn", whole, law, u, y, figures, [check, *solved])
 
 
 def _central(model: LinearModel, relax: float) -> tuple[LinearModel, float, list[Check]]:
@@ -116,6 +116,6 @@ def coprime_norm(shaped: LinearModel, K: LinearModel) -> float:
     return float(hinfnorm(select(loop, range(p + m), range(p + m))))
 
 
-def _named(K: LinearModel, plant: LinearModel, u: np.ndarray, y: np.ndarray) -> LinearModel:
+def _name_ports(K: LinearModel, plant: LinearModel, u: np.ndarray, y: np.ndarray) -> LinearModel:
     law = law_of(plant, (K.A, K.B, K.C, K.D), u, y, "ncfsyn")
     return dataclasses.replace(law, period=plant.period)

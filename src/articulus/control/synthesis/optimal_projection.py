@@ -19,7 +19,7 @@ import numpy as np
 import scipy.linalg
 from threadpoolctl import threadpool_limits
 
-from articulus.control.design import Check, Design, checked, law_of
+from articulus.control.design import Check, Design, check_design, law_of
 from articulus.control.modes import require_detectable, require_stabilizable
 from articulus.control.plant import Group, Partition
 from articulus.control.riccati import riccati
@@ -119,7 +119,7 @@ def optimal_projection(
     }
     law = law_of(p.model, (A, B, C, D), p.u, p.y, "optimal projection")
     checks = [Check("residual of the optimal projection equations, relative", worst, HOLDS, worst < HOLDS)]
-    return checked("optimal projection", given.model, law, p.u, p.y, figures, checks)
+    return check_design("optimal projection", given.model, law, p.u, p.y, figures, checks)
 
 
 def _cost(p: Partition, A: np.ndarray, B: np.ndarray, C: np.ndarray) -> float:

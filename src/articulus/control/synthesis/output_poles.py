@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from articulus.control.analysis.scaling import scaled
+from articulus.control.analysis.scaling import scale_states
 from articulus.control.connect import select
-from articulus.control.design import Check, Design, checked, law_of, static
+from articulus.control.design import Check, Design, check_design, law_of, static
 from articulus.control.modes import unstable
 from articulus.control.plant import Group, as_plant, places
 from articulus.errors import InputError, doubtful
@@ -51,7 +51,7 @@ def output_poles(
     model = as_plant(plant, "output_poles")
     u = places(model.inputs, commands, "input", "output_poles")
     y = places(model.outputs, measured, "output", "output_poles")
-    alike = scaled(select(model, u, y))[0]
+    alike = scale_states(select(model, u, y))[0]
     A, B, C = alike.A, alike.B, alike.C
     if np.abs(model.D[np.ix_(y, u)]).max(initial=0.0) > 0.0:
         raise InputError(
@@ -77,7 +77,9 @@ def output_poles(
     if len(bad):
         text = ", ".join(f"{s:.4g}" for s in bad)
         doubtful(f"output_poles: the closed loop is unstable: poles that were not chosen are at {text}")
-    return checked("output poles", model, law, u, y, {"gain": K, "left": left}, checks, stable=not len(bad))
+    return check_design(
+        "output poles", model, law, u, y, {"gain": K, "left": left}, checks, stable=not len(bad)
+    )
 
 
 def _groups(poles: Sequence[complex]) -> list[tuple[complex, ...]]:
@@ -102,7 +104,7 @@ def _gain(A: np.ndarray, B: np.ndarray, C: np.ndarray, wanted: list[tuple[comple
     tried = [wanted, sorted(wanted, key=len), sorted(wanted, key=len, reverse=True)]
     for groups in tried:
         try:
-            return _deflated(A, B, C, list(groups))
+            return _deflate_groups(A, B, C, list(groups))
         except _NoRoom:
             continue
     raise InputError(
@@ -115,13 +117,15 @@ class _NoRoom(Exception):
     """A pair is to be assigned with a single column of the gain left."""
 
 
-def _deflated(A: np.ndarray, B: np.ndarray, C: np.ndarray, wanted: list[tuple[complex, ...]]) -> np.ndarray:
+def _deflate_groups(
+    A: np.ndarray, B: np.ndarray, C: np.ndarray, wanted: list[tuple[complex, ...]]
+) -> np.ndarray:
     """Return K (m, p) that assigns poles group by group: each takes columns of K and leaves a smaller problem (section 3)."""
     m, p = B.shape[1], len(C)
     if not wanted:
         return np.zeros((m, p))
     if m > p:
-        return _deflated(A.T, C.T, B.T, wanted).T
+        return _deflate_groups(A.T, C.T, B.T, wanted).T
     group = wanted[0]
     if len(group) > p:
         raise _NoRoom
@@ -134,7 +138,7 @@ def _deflated(A: np.ndarray, B: np.ndarray, C: np.ndarray, wanted: list[tuple[co
     rows = V.T @ C @ rest
     c, C2 = rows[: len(group)], rows[len(group) :]
     A2 = rest.T @ A @ rest - rest.T @ B @ k @ c
-    K2 = _deflated(A2, rest.T @ B, C2, wanted[1:]) if len(C2) else _nothing_left(m, wanted[1:])
+    K2 = _deflate_groups(A2, rest.T @ B, C2, wanted[1:]) if len(C2) else _nothing_left(m, wanted[1:])
     return np.hstack([k, K2]) @ V.T
 
 
@@ -163,8 +167,10 @@ def _vectors(
     x = free @ Xh[0].conj()
     if len(group) > 1:
         others = [free @ row.conj() for row in Xh[1:3]]
-        x = max([x, *others, *(x + 1j * other for other in others)], key=lambda x: _seen(C, x, 2))
-    if _seen(C, x, len(group)) < NO_AUTHORITY * size:
+        x = max(
+            [x, *others, *(x + 1j * other for other in others)], key=lambda x: _measure_observability(C, x, 2)
+        )
+    if _measure_observability(C, x, len(group)) < NO_AUTHORITY * size:
         raise InputError(
             f"output_poles: found no real gain for the pair {group[0]:.6g}; expected other poles or more outputs"
         )
@@ -174,7 +180,7 @@ def _vectors(
     return np.column_stack([x.real, x.imag]), np.column_stack([u.real, u.imag])
 
 
-def _seen(C: np.ndarray, x: np.ndarray, count: int) -> float:
+def _measure_observability(C: np.ndarray, x: np.ndarray, count: int) -> float:
     """Return the smallest singular value of C x, of its real and imaginary parts for a pair, over that of x."""
     parts = x.real[:, None] if count == 1 else np.column_stack([x.real, x.imag])
     sizes = np.linalg.svd(C @ parts, compute_uv=False)

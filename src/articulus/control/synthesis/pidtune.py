@@ -10,7 +10,7 @@ import numpy as np
 from articulus.control.analysis.margins import margins
 from articulus.control.analysis.open_loop import open_loop
 from articulus.control.connect import select
-from articulus.control.design import Check, Design, checked, law_of
+from articulus.control.design import Check, Design, check_design, law_of
 from articulus.control.plant import Group, as_plant, places
 from articulus.errors import DoubtfulResult, InputError
 
@@ -90,7 +90,7 @@ def pidtune(
     phase = float(np.degrees(found.phase))
     kept = Check("phase margin [deg]", phase, phase_margin, phase > phase_margin - 1.0)
     figures = {"kp": kp, "ki": ki, "kd": kd, "n": n, "gain_margin": found.gain_up, "phase_margin": phase}
-    return checked("pid", model, law, u, y, figures, [kept])
+    return check_design("pid", model, law, u, y, figures, [kept])
 
 
 def _lead(base: complex, rate: complex, needed: float, margin: float) -> float | None:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from articulus.control.analysis.scaling import scaled
-from articulus.control.design import Check, Design, checked, law_of, static
+from articulus.control.analysis.scaling import scale_states
+from articulus.control.design import Check, Design, check_design, law_of, static
 from articulus.control.modes import heaviest, out_of_reach
 from articulus.control.plant import Group, as_plant, places, with_states
 from articulus.errors import InputError
@@ -38,7 +38,7 @@ def place(plant: Any, poles: Sequence[complex], *, commands: Group = None) -> De
     """
     model = as_plant(plant, "place")
     u = places(model.inputs, commands, "input", "place")
-    alike, d = scaled(model)
+    alike, d = scale_states(model)
     A, B = alike.A, alike.B[:, u]
     wanted = np.atleast_1d(np.asarray(poles, dtype=complex))
     if not len(A):
@@ -56,7 +56,7 @@ def place(plant: Any, poles: Sequence[complex], *, commands: Group = None) -> De
     seen = with_states(model)
     law = law_of(seen, static(-K), u, np.arange(len(A)), "place")
     check = Check("distance of the poles, relative", float(off), 1e-5, bool(off < 1e-5))
-    return checked("place", seen, law, u, np.arange(len(A)), {"gain": K}, [check])
+    return check_design("place", seen, law, u, np.arange(len(A)), {"gain": K}, [check])
 
 
 def _gain(A: np.ndarray, B: np.ndarray, wanted: np.ndarray) -> np.ndarray:

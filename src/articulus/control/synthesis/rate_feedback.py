@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import splu
 
-from articulus.control.design import Check, Design, checked, law_of, static
+from articulus.control.design import Check, Design, check_design, law_of, static
 from articulus.errors import InputError
 from articulus.linear import SecondOrder
 
@@ -62,6 +62,6 @@ def rate_feedback(structure: Any, sensor: float, actuator: float, *, outputs: An
     law = law_of(model, static(-g * np.eye(len(u))), u, u, "rate feedback")
     symmetric = float(abs(s.K - s.K.T).max() / abs(s.K).max())
     check = Check("asymmetry of the stiffness, relative", symmetric, 1e-8, symmetric < 1e-8)
-    return checked(
+    return check_design(
         "rate feedback", model, law, u, u, {"gain": g, "bound": bounds[0], "rate_bound": bounds[1]}, [check]
     )

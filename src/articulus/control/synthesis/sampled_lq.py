@@ -9,12 +9,12 @@ import numpy as np
 import scipy.linalg
 
 from articulus.control.connect import select
-from articulus.control.design import Design, checked, law_of, static
+from articulus.control.design import Design, check_design, law_of, static
 from articulus.control.plant import Group, as_plant, places, with_states
 from articulus.control.riccati import cross_weight, regulator, residual_check, weight
 from articulus.control.sampling import TO_ROUNDING, sample
 from articulus.control.synthesis.kalman import Noise, noise_of
-from articulus.control.synthesis.lqg import command_places, joined
+from articulus.control.synthesis.lqg import command_places, join_regulator_and_filter
 from articulus.errors import InputError
 from articulus.linear import LinearModel
 
@@ -60,7 +60,7 @@ def lqrd(
     found = regulator(whole, np.arange(m), Qd, Rd, Nd, "lqrd")
     law = law_of(whole, static(-found.gain), np.arange(m), np.arange(n), "lqrd")
     figures = {"gain": found.gain, "cost": found.X}
-    return checked("lqrd", whole, law, np.arange(m), np.arange(n), figures, [residual_check(found)])
+    return check_design("lqrd", whole, law, np.arange(m), np.arange(n), figures, [residual_check(found)])
 
 
 def lqgd(
@@ -109,7 +109,9 @@ def lqgd(
     n, p, rest = len(model.A), len(y), len(sampled.A) - len(model.A)
     Wd = scipy.linalg.block_diag(_integral(model.A.T, continuous.W, period), np.zeros((rest, rest)))
     noises = Noise(Wd, continuous.V / period, np.zeros((n + rest, p)))
-    design = joined("lqgd", sampled, np.arange(len(u)), np.arange(p), weights, noises, current)
+    design = join_regulator_and_filter(
+        "lqgd", sampled, np.arange(len(u)), np.arange(p), weights, noises, current
+    )
     between = np.trace(continuous.W @ _double_integral(model.A, q, period))
     mean = (design.cost + float(between)) / period
     return dataclasses.replace(design, figures={**design.figures, "cost": mean})

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from articulus.control.analysis.scaling import scaled
+from articulus.control.analysis.scaling import scale_states
 from articulus.control.analysis.zeros import tzero
 from articulus.control.design import Check
 from articulus.control.plant import Group, as_plant, places
@@ -250,7 +250,7 @@ def chosen(
 
 def _moved(model: LinearModel) -> tuple[LinearModel, np.ndarray]:
     """Return the plant without the states that the inputs do not move, and the basis of those left."""
-    small, d = scaled(model)
+    small, d = scale_states(model)
     size = [1e-10 * max(float(np.linalg.norm(x)), 1e-300) for x in (small.A, small.B)]
     T = reachable(small.A, small.B, *size)
     if T.shape[1] == len(model.A):
