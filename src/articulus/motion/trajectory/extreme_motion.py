@@ -1,0 +1,270 @@
+"""Extreme motions of one joint with limited jerk, and the durations that are possible between two states: Newton steps on convex functions.
+
+In units in which the limits of acceleration and jerk are 1, a motion of given duration T that ends as far ahead as possible has the jerks
++1, 0, -1, 0, -1, 0, +1 (speeding up to a_1, slowing down with a_2): T and the change of speed determine a_1 and a_2 by quadratic equations,
+in five cases of which limits are met. Mirrored, it ends as far behind as possible. A duration is possible if the goal lies between both ends, far(T) and
+near(T).
+
+Both begin at T_0, the least time of the change of speed alone, in the same place. Up to the duration T_1 at which the limit of speed is touched, far is
+convex in T, and rising there; from T_1 on it rises with that limit. (Its slope is the Hamiltonian of the extreme motion, which is larger than the limit
+of speed before T_1.) The same holds for -near. Hence, mirrored so that the goal is not behind the common end at T_0, possible durations are those from
+the only root r of far(T) = goal on, but for one open interval between two roots (s_1, s_2) of near(T) = goal, if there are any: at most two blocked
+intervals, [T_0, r) and (s_1, s_2), as Berscheid & Kroeger 2021 count them. Roots beyond T_1 are those of straight lines; on convex functions
+Newton steps from outside converge without passing a root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import casadi as ca
+import numpy as np
+from casadi import SX
+
+from articulus import kernel
+from articulus.errors import NumericalError
+from articulus.kernel import NEVER, Kernel, Recurrence
+
+JERKS = np.array([1.0, 0.0, -1.0, 0.0, -1.0, 0.0, 1.0])
+"""Jerks of the parts of an extreme motion that ends ahead."""
+TOLERANCE = 1e-12
+"""Distance from an extreme end, over the ways, that counts as none."""
+SAME = 1e-15
+"""Distance of the goal from the end of the quickest change of speed, over the ways, that counts as none."""
+TINY = 1e-150
+"""Keeps roots and quotients of zero finite."""
+STEPS = 12
+"""Newton steps of all joints; those that need more take as many again."""
+ROUNDS = 20
+"""Times that more are taken."""
+CONVERGED = 1e-14
+"""Last Newton step, over the duration."""
+
+Ends = Sequence[SX]
+"""Speed and acceleration at the start and at the end."""
+
+
+def _root(x: SX) -> SX:
+    return ca.sqrt(ca.fmax(x, TINY**2))
+
+
+def _integrate(times: Sequence[SX], jerks: Sequence[float | SX], v: SX, a: SX) -> SX:
+    """Return the way of parts with constant jerk."""
+    x = SX(0)
+    for t, j in zip(times, jerks):
+        x, v, a = x + t * (v + t * (a / 2 + t * j / 6)), v + t * (a + t * j / 2), a + t * j
+    return x
+
+
+def _mirror(ends: Ends) -> Ends:
+    return [-x for x in ends]
+
+
+def _unlimited(T: SX, ends: Ends) -> tuple[SX, SX, SX, SX]:
+    """Return a_1, a_2 and how long they last in the motion of duration T that ends as far ahead as possible, without limit of speed."""
+    v0, a0, vf, af = ends
+    G = vf - v0 + (a0**2 - af**2) / 2
+    w = ca.fmax((T + a0 - af) / 2, TINY)
+    # no limit of acceleration, the upper one, the lower one, both
+    a2 = 1 - _root(T - G + a0 - af)
+    a1 = -1 + _root(T + G + a0 - af)
+    free = ((w + G / w) / 2, (G / w - w) / 2, SX(0), SX(0))
+    upper = (SX(1), a2, G - 1 + a2**2, SX(0))
+    lower = (a1, SX(-1), SX(0), a1**2 - 1 - G)
+    both = (SX(1), SX(-1), (T - 4 + a0 - af + G) / 2, (T - 4 + a0 - af - G) / 2)
+    fits = (
+        (free[0] <= 1) * (free[1] >= -1),
+        (upper[1] >= -1) * (upper[2] >= 0),
+        (lower[0] <= 1) * (lower[3] >= 0),
+    )
+    found = both
+    for fit, case in reversed(list(zip(fits, (free, upper, lower)))):
+        found = tuple(ca.if_else(fit, x, y) for x, y in zip(case, found))  # type: ignore[assignment]
+    return found
+
+
+def _times(ends: Ends, form: tuple[SX, SX, SX, SX]) -> list[SX]:
+    a1, a2, t2, t6 = form
+    return [a1 - ends[1], t2, a1 - a2, SX(0), SX(0), t6, ends[3] - a2]
+
+
+def _far(T: SX, ends: Ends) -> tuple[SX, SX]:
+    """Return how far ahead a motion of duration T can end without limit of speed, and the slope over T."""
+    t = SX.sym("t")
+    x = _integrate(_times(ends, _unlimited(t, ends)), JERKS, *ends[:2])
+    found: list[SX] = ca.substitute([x, ca.jtimes(x, t, SX(1))], [t], [T])
+    return found[0], found[1]
+
+
+def _touching(ends: Ends, V: SX) -> list[SX]:
+    """Return the parts of the extreme motion that touches the limit of speed V for no time."""
+    v0, a0, vf, af = ends
+    up, down = ca.fmax(V - v0 + a0**2 / 2, 0), ca.fmax(V - vf + af**2 / 2, 0)
+    b1, b2 = ca.fmin(1, ca.sqrt(up)), -ca.fmin(1, ca.sqrt(down))
+    return [b1 - a0, up - b1**2, b1, SX(0), -b2, down - b2**2, af - b2]
+
+
+def _extreme(T: SX, ends: Ends, V: SX) -> tuple[list[SX], SX, SX]:
+    """Return the parts of the motion that ends as far ahead as possible, its way, and a number below zero if there is none."""
+    form = _unlimited(T, ends)
+    v0, a0, _, af = ends
+    a1, a2, t2, _ = form
+    fast = (a1 > 0) * (a2 < 0) * (v0 - a0**2 / 2 + a1**2 + t2 > V)
+    touching = _touching(ends, V)
+    touching[3] = T - sum(touching[:3] + touching[4:], SX(0))
+    times = [ca.if_else(fast, x, y) for x, y in zip(touching, _times(ends, form))]
+    margin = (T + a0 - af) / 2
+    for t in times:
+        margin = ca.fmin(margin, t)
+    return times, _integrate(times, JERKS, v0, a0), margin
+
+
+def _mix(T: SX, way: SX, ends: Ends, V: SX) -> tuple[SX, SX, SX, SX]:
+    """Return the parts of both extreme motions, the share of the first for the way, and a number below zero if the duration is impossible."""
+    ahead, far, first = _extreme(T, ends, V)
+    behind, near, second = _extreme(T, _mirror(ends), V)
+    near = -near
+    slack = TOLERANCE * (ca.fabs(way) + ca.fabs(far) + ca.fabs(near))
+    valid = ca.fmin(first, second) + TOLERANCE * T
+    margin = ca.fmin(ca.fmin(far - way, way - near) + slack, ca.if_else(valid < 0, -1e30 + valid, 1e30))
+    apart = far - near
+    share = ca.if_else(apart > slack, (way - near) / ca.if_else(apart > 0, apart, 1), 0.5)
+    return ca.vertcat(*ahead), ca.vertcat(*behind), ca.fmin(ca.fmax(share, 0), 1), margin
+
+
+def _quickest(ends: Ends) -> tuple[SX, SX]:
+    """Return the least time of the change of speed and acceleration alone, and the way meanwhile."""
+    v0, a0, vf, af = ends
+    s = ca.if_else(vf - v0 >= ca.sign(af - a0) * (af**2 - a0**2) / 2, 1, -1)
+    square = s * (vf - v0) + (a0**2 + af**2) / 2
+    peak = ca.fmax(ca.fmin(1, ca.sqrt(ca.fmax(square, 0))), ca.fmax(s * a0, s * af))
+    times = [peak - s * a0, ca.fmax(square - 1, 0), peak - s * af]
+    return sum(times, SX(0)), _integrate(times, [s, SX(0), -s], v0, a0)
+
+
+def _longest(way: SX, ends: Ends, V: SX) -> SX:
+    """Return a duration from which on all are possible: to rest, from rest to rest, and from rest."""
+    v0, a0, v1, a1 = (ca.fabs(x) for x in ends)
+    times = [2 * a + v + a**2 / 2 + 2 * ca.sqrt(v + a**2) for v, a in ((v0, a0), (v1, a1))]
+    way = ca.fabs(way) + times[0] * (v0 + a0**2) + times[1] * (v1 + a1**2)
+    speed = ca.fmin(V, ca.sqrt(way) + way ** (1 / 3))
+    return 1.01 * (times[0] + times[1] + way / ca.fmax(speed, TINY) + 2 * speed + 4 * ca.sqrt(speed))
+
+
+def _right(way: SX, ends: Ends, V: SX, longest: SX) -> tuple[SX, SX]:
+    """Return where to begin from the right, and 1 if that is the root: on the straight line beyond the duration that touches the limit of speed."""
+    times = _touching(ends, V)
+    T = sum(times, SX(0))
+    short = way - _integrate(times, JERKS, *ends[:2])
+    return ca.if_else(short >= 0, T + short / V, ca.fmin(T, longest)), short >= 0
+
+
+def _begin(way: SX, ends: Ends, V: SX) -> tuple[SX, SX]:
+    """Return the state of the search, and its parameters."""
+    T, common = _quickest(ends)
+    size = ca.fabs(way) + ca.fabs(common) + T * (ca.fabs(ends[0]) + ca.fabs(ends[2]) + T)
+    at = ca.fabs(way - common) <= SAME * size
+    s = ca.if_else(ca.if_else(at, _far(T, ends)[1] >= 0, way >= common), 1, -1)
+    way, ends = s * way, [s * x for x in ends]
+    longest = ca.fmax(_longest(way, ends, V), T)
+    r, fixed = _right(way, ends, V, longest)
+    s2, straight = _right(-way, _mirror(ends), V, longest)
+    r, fixed = ca.if_else(at, T, r), ca.if_else(at, 1, fixed)
+    return ca.vertcat(1, r, T, s2, 1), ca.vertcat(way, *ends, T, r, fixed, straight)
+
+
+def _step(x: SX, p: SX) -> SX:
+    """Take a Newton step of each root: x is the last change, r, s_1, s_2 and whether there may be s_1 and s_2."""
+    _, r, s1, s2, some = ca.vertsplit(x)
+    way, *rest = ca.vertsplit(p)
+    ends, (low, high, fixed, straight) = rest[:4], rest[4:]
+
+    def newton(T: SX, way: SX, ends: Ends) -> tuple[SX, SX]:
+        f, slope = _far(T, ends)
+        return T - (f - way) / ca.if_else(slope == 0, 1, slope), slope
+
+    new, slope = newton(r, way, ends)
+    new = ca.fmin(ca.fmax(ca.if_else(slope > 0, new, high), low), high)
+    r_new = ca.if_else(fixed, r, new)
+    s1_new, falling = newton(s1, -way, _mirror(ends))
+    s2_new, rising = newton(s2, -way, _mirror(ends))
+    some_new = some * (falling < 0) * ca.if_else(straight, 1, rising > 0)
+    s1_new = ca.if_else(some_new, ca.fmax(s1_new, low), s1)
+    s2_new = ca.if_else(some_new * (1 - straight), s2_new, s2)
+    change = ca.fmax(ca.fabs(r_new - r) / (r_new + TINY), some_new * ca.fabs(s1_new - s1) / (s1_new + TINY))
+    change = ca.fmax(change, some_new * ca.fabs(s2_new - s2) / (s2_new + TINY))
+    return ca.vertcat(change, r_new, s1_new, s2_new, some_new)
+
+
+def _symbols() -> tuple[SX, SX, SX, SX]:
+    return SX.sym("T"), SX.sym("way"), SX.sym("ends", 4), SX.sym("V")
+
+
+@cache
+def parts() -> Kernel:
+    """Return native code: T, way, ends and V to the parts of both extreme motions, the share of the first, and a number below zero if T is impossible."""
+
+    def build() -> ca.Function:
+        T, way, ends, V = _symbols()
+        return ca.Function("parts", [T, way, ends, V], list(_mix(T, way, ca.vertsplit(ends), V)))
+
+    return kernel.cached(
+        "point to point parts 6", build, finite=False, ranks=lambda: ((0, 0, 1, 0), (1, 1, 0, 0))
+    )
+
+
+@cache
+def _beginning() -> Kernel:
+    def build() -> ca.Function:
+        _, way, ends, V = _symbols()
+        return ca.Function("begin", [way, ends, V], list(_begin(way, ca.vertsplit(ends), V)))
+
+    return kernel.cached("point to point begin 6", build, finite=False, ranks=lambda: ((0, 1, 0), (1, 1)))
+
+
+@cache
+def _stepping() -> Recurrence:
+    def build() -> Sequence[ca.Function]:
+        x, p, w, k = SX.sym("x", 5), SX.sym("p", 9), SX.sym("w", 0), SX.sym("k")
+        return [ca.Function("newton", [x, p, w, k], [_step(x, p)], ["x", "p", "w", "k"], ["x_next"])]
+
+    return kernel.recurrence("point to point newton 6", build, 1)
+
+
+def _take_steps(x: np.ndarray, p: np.ndarray) -> None:
+    rows = len(x)
+    log = np.empty((rows, 1, 1))
+    _stepping().on(x, p, np.zeros((STEPS, 0)), np.full(rows, NEVER), log, every=STEPS)(0, STEPS)
+
+
+def possible_durations(way: np.ndarray, ends: np.ndarray, top: np.ndarray) -> np.ndarray:
+    """Return r, s_1 and s_2, (3, ...): durations from r on are possible, but for those between s_1 and s_2 (both zero if there are none).
+
+    Parameters
+    ----------
+    way : array, (...)
+        From start to end, in units in which the limits of acceleration and jerk are 1.
+    ends : array, (..., 4)
+        Speed and acceleration at the start and at the end.
+    top : array, (...)
+        Limits of speed.
+    """
+    x, p = _beginning()(way, ends, top)
+    shape = x.shape[:-1]
+    x, p = np.ascontiguousarray(x.reshape(-1, 5)), np.ascontiguousarray(p.reshape(-1, 9))
+    _take_steps(x, p)
+    for _ in range(ROUNDS):
+        open_ = np.flatnonzero(~(x[:, 0] <= CONVERGED))
+        if not open_.size:
+            break
+        some, their = x[open_], p[open_]
+        _take_steps(some, their)
+        x[open_] = some
+    if not (np.isfinite(x).all() and (x[:, 0] <= 1e-9).all()):
+        raise NumericalError(
+            "point_to_point: no duration was found to be possible; expected finite limits of similar sizes"
+        )
+    found = x[:, 1:4].T.copy()
+    found[1:] *= (x[:, 4] > 0) & (x[:, 3] > x[:, 2])
+    return found.reshape(3, *shape)
