@@ -5,12 +5,12 @@ In units in which the limits of acceleration and jerk are 1, a motion of given d
 in five cases of which limits are met. Mirrored, it ends as far behind as possible. A duration is possible if the goal lies between both ends, far(T) and
 near(T).
 
-Both begin at T_0, the least time of the change of speed alone, in the same place. Up to the duration T_1 at which the limit of speed is touched, far is
-convex in T, and rising there; from T_1 on it rises with that limit. (Its slope is the Hamiltonian of the extreme motion, which is larger than the limit
-of speed before T_1.) The same holds for -near. Hence, mirrored so that the goal is not behind the common end at T_0, possible durations are those from
-the only root r of far(T) = goal on, but for one open interval between two roots (s_1, s_2) of near(T) = goal, if there are any: at most two blocked
-intervals, [T_0, r) and (s_1, s_2), as Berscheid & Kroeger 2021 count them. Roots beyond T_1 are those of straight lines; on convex functions
-Newton steps from outside converge without passing a root.
+Without accelerations at the ends, both begin at T_0, the least time of the change of speed alone, in the same place. Up to the duration T_1 at which
+the limit of speed is touched, far is convex in T, and rising there; from T_1 on it rises with that limit. The same holds for -near (seen on thousands of
+random states; with accelerations at the ends far is not convex near T_0, and this search must not be used). Hence, mirrored so that the goal is not behind
+the common end at T_0, possible durations are those from the only root r of far(T) = goal on, but for one open interval between two roots (s_1, s_2) of
+near(T) = goal, if there are any: at most two blocked intervals, as Berscheid & Kröger 2021 count them. Roots beyond T_1 are those of straight lines; on
+convex functions Newton steps from outside converge without passing a root.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _extreme(T: SX, ends: Ends, V: SX) -> tuple[list[SX], SX, SX]:
     return times, _integrate(times, JERKS, v0, a0), margin
 
 
-def _mix(T: SX, way: SX, ends: Ends, V: SX) -> tuple[SX, SX, SX, SX]:
+def mix(T: SX, way: SX, ends: Ends, V: SX) -> tuple[SX, SX, SX, SX]:
     """Return the parts of both extreme motions, the share of the first for the way, and a number below zero if the duration is impossible."""
     ahead, far, first = _extreme(T, ends, V)
     behind, near, second = _extreme(T, _mirror(ends), V)
@@ -207,7 +207,7 @@ def parts() -> Kernel:
 
     def build() -> ca.Function:
         T, way, ends, V = _symbols()
-        return ca.Function("parts", [T, way, ends, V], list(_mix(T, way, ca.vertsplit(ends), V)))
+        return ca.Function("parts", [T, way, ends, V], list(mix(T, way, ca.vertsplit(ends), V)))
 
     return kernel.cached(
         "point to point parts 6", build, finite=False, ranks=lambda: ((0, 0, 1, 0), (1, 1, 0, 0))
@@ -246,7 +246,7 @@ def possible_durations(way: np.ndarray, ends: np.ndarray, top: np.ndarray) -> np
     way : array, (...)
         From start to end, in units in which the limits of acceleration and jerk are 1.
     ends : array, (..., 4)
-        Speed and acceleration at the start and at the end.
+        Speed and acceleration at the start and at the end; the accelerations are zero.
     top : array, (...)
         Limits of speed.
     """

@@ -1,21 +1,64 @@
-"""From one state to another within limits of speed, acceleration and jerk, all joints at the same time: the least time that is possible for all.
+"""From one state to another within limits of speed, acceleration and jerk, all joints at the same time: the least time, in closed form per duration.
 
-For a given duration there is a motion of every joint that ends as far ahead as possible, and one that ends as far behind. States between those two
-are reached by mixing them: limits are convex, so that a mix keeps to them. Which durations are possible for a joint is found by `extreme_motion`; all joints
-take the least one that is possible for all (Berscheid & Kroeger 2021, who build a motion of that duration by cases in place of the mix).
+In units in which the limits of acceleration and jerk are 1, a motion of given duration T that ends as far ahead as possible has the jerks
++1, 0, -1, 0, -1, 0, +1 (speeding up to a_1, slowing down with a_2): T and the change of speed determine a_1 and a_2 by quadratic equations,
+in five cases of which limits are met. Mirrored, it ends as far behind as possible. States between those two are reached by mixing them: limits are
+convex, so that a mix keeps to them. A duration is possible if the goal lies between; the least one is looked for from below,
+or found by `extreme_motion` where there are no accelerations at the ends. All joints then take
+the least duration that is possible for all.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any
 
+import casadi as ca
 import numpy as np
+from casadi import SX
 
-from articulus.errors import InputError
-from articulus.motion.trajectory.extreme_motion import JERKS, possible_durations
+from articulus import kernel
+from articulus.errors import InputError, NumericalError
+from articulus.kernel import NEVER
+from articulus.motion.trajectory.extreme_motion import JERKS, mix, possible_durations
 from articulus.motion.trajectory.extreme_motion import parts as parts_of
 from articulus.motion.trajectory.points import numbers
+
+PARTS = 7
+"""Parts with constant jerk of an extreme motion."""
+SAMPLES = 400
+"""Durations at which a possible one is looked for."""
+FIRST = 1e-5
+"""Least of them, over the largest."""
+CLOSER = 2
+"""Times that one is looked for between neighbours of the best impossible ones."""
+HALVINGS = 70
+"""Steps to the least duration."""
+ROUNDING = 1e-11
+"""Share of the least duration that is added, so that it is possible for certain."""
+
+
+@cache
+def _margin() -> kernel.Kernel:
+    def build() -> ca.Function:
+        T, way, V, ends = SX.sym("T"), SX.sym("way"), SX.sym("V"), SX.sym("ends", 4)
+        return ca.Function("margin", [T, way, ends, V], [mix(T, way, ca.vertsplit(ends), V)[3]])
+
+    return kernel.cached("point to point margin 6", build, finite=False, ranks=lambda: ((0, 0, 1, 0), (0,)))
+
+
+@cache
+def _halving() -> Any:
+    def build() -> Sequence[ca.Function]:
+        x, p, w, k = SX.sym("x", 2), SX.sym("p", 6), SX.sym("w", 0), SX.sym("k")
+        middle = (x[0] + x[1]) / 2
+        possible = mix(middle, p[0], ca.vertsplit(p[1:5]), p[5])[3] >= 0
+        onward = ca.vertcat(ca.if_else(possible, x[0], middle), ca.if_else(possible, middle, x[1]))
+        return [ca.Function("halve", [x, p, w, k], [onward], ["x", "p", "w", "k"], ["x_next"])]
+
+    return kernel.recurrence("point to point halving 6", build, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +106,8 @@ class PointMotion:
         x = np.zeros_like(left)
         v, a = (np.broadcast_to(self.ends[..., k, None], left.shape).copy() for k in range(2))
         now = np.zeros_like(left)
-        for part, jerk in enumerate(JERKS):
-            j = sign * jerk * self.jerk[..., None]
+        for part in range(PARTS):
+            j = sign * JERKS[part] * self.jerk[..., None]
             whole = self.parts[..., which, part, None]
             step = np.minimum(left, whole)
             inside = left > 0
@@ -156,11 +199,15 @@ def point_to_point(
         time,
     )
     scaled.require_possible()
-    least, T = scaled.together(possible_durations(scaled.way, scaled.ends, scaled.top))
+    if scaled.ends[..., 1::2].any():
+        least = scaled.first(np.zeros(q0.shape)) * time
+        T = scaled.together(least) if duration is None else np.empty(0)
+    else:
+        least, T = scaled.together_of(possible_durations(scaled.way, scaled.ends, scaled.top))
     if duration is not None:
         T = np.full(q0.shape[:-1], float(duration))
         scaled.require_duration(T, least)
-    ahead, behind, share, _ = parts_of()(T[..., None] / time, scaled.way, scaled.ends, scaled.top)
+    ahead, behind, share, _ = scaled.parts(T[..., None] / time)
     parts = np.maximum(np.stack([ahead, behind], -2), 0.0) * time[..., None, None]
     total = float(T) if not T.shape else T
     return PointMotion(q0, total, least, parts, share, np.stack([v0, a0], -1), J)
@@ -195,7 +242,74 @@ class _Scaled:
                     "expected states within the limits that can be left and reached within them"
                 )
 
-    def together(self, durations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    @cached_property
+    def longest(self) -> np.ndarray:
+        """Durations that are possible for certain: to rest, from rest to rest, and from rest."""
+        v0, a0, v1, a1 = np.abs(np.moveaxis(self.ends, -1, 0))
+        times = [2 * a + v + a**2 / 2 + 2 * np.sqrt(v + a**2) for v, a in ((v0, a0), (v1, a1))]
+        way = np.abs(self.way) + times[0] * (v0 + a0**2) + times[1] * (v1 + a1**2)
+        speed = np.minimum(self.top, np.sqrt(way) + way ** (1 / 3))
+        return (
+            1.01 * (times[0] + times[1] + way / np.maximum(speed, 1e-300) + 2 * speed + 4 * np.sqrt(speed))
+            + 1e-12
+        )
+
+    def margin(self, T: np.ndarray) -> np.ndarray:
+        """Return numbers below zero where durations (..., n, k) are impossible."""
+        return _margin()(T, self.way[..., None], self.ends[..., None, :], self.top[..., None])
+
+    def parts(self, T: np.ndarray) -> tuple[np.ndarray, ...]:
+        return parts_of()(T, self.way, self.ends, self.top)
+
+    def first(self, low: np.ndarray) -> np.ndarray:
+        """Return the least possible durations from given ones on, (..., n)."""
+        if not self.ends.any():  # from rest to rest every duration from the least on is possible
+            high = low + self.longest
+            return self._halved(low, high)
+        grid = np.concatenate([[0.0], np.geomspace(FIRST, 1.0, SAMPLES)])
+        T = low[..., None] + self.longest[..., None] * grid
+        margin = self.margin(T)
+        for _ in range(CLOSER):
+            T, margin = self._closer(T, margin)
+        possible = margin >= 0
+        if not possible.any(axis=-1).all():
+            raise NumericalError(
+                "point_to_point: no duration was found to be possible; expected finite limits of similar sizes"
+            )
+        k = np.argmax(possible, axis=-1)[..., None]
+        high = np.take_along_axis(T, k, -1)[..., 0]
+        below = np.take_along_axis(T, np.maximum(k - 1, 0), -1)[..., 0]
+        return self._halved(below, high)
+
+    def _closer(self, T: np.ndarray, margin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return durations with more of them about the best impossible one before the first possible one."""
+        seen = np.cumsum(margin >= 0, axis=-1) > 0
+        peak = np.zeros(margin.shape, dtype=bool)
+        peak[..., 1:-1] = (
+            (margin[..., 1:-1] >= margin[..., :-2])
+            & (margin[..., 1:-1] > margin[..., 2:])
+            & (margin[..., 1:-1] > -1e29)
+        )
+        score = np.where(peak & ~seen, margin / (1 + np.abs(self.way[..., None])), -np.inf)
+        k = np.clip(np.argmax(score, axis=-1), 1, T.shape[-1] - 2)[..., None]
+        low, high = (np.take_along_axis(T, k + d, -1) for d in (-1, 1))
+        new = low + (high - low) * np.linspace(0, 1, 66)[1:-1]
+        T = np.concatenate([T, new], axis=-1)
+        margin = np.concatenate([margin, self.margin(new)], axis=-1)
+        order = np.argsort(T, axis=-1)
+        return np.take_along_axis(T, order, -1), np.take_along_axis(margin, order, -1)
+
+    def _halved(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        rows = low.size
+        state = np.stack([low.ravel(), high.ravel()], 1)
+        p = np.concatenate(
+            [self.way.reshape(rows, 1), self.ends.reshape(rows, 4), self.top.reshape(rows, 1)], axis=1
+        )
+        log = np.empty((rows, HALVINGS, 1))
+        _halving().on(state, p, np.zeros((HALVINGS, 0)), np.full(rows, NEVER), log)(0, HALVINGS)
+        return state[:, 1].reshape(low.shape)
+
+    def together_of(self, durations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the least duration [s] of every joint, (..., n), and that which is possible for all, (...); of those that `possible_durations` gives."""
         least, first, last = durations * self.time
         least = np.where((first < least) & (least < last), last, least)
@@ -207,8 +321,22 @@ class _Scaled:
             T = np.maximum(T, np.where(blocked, last, 0.0).max(axis=-1))
         return least, T
 
+    def together(self, least: np.ndarray) -> np.ndarray:
+        """Return the least duration [s] that is possible for all joints, (...)."""
+        T = least.max(axis=-1) * (1 + ROUNDING)
+        for _ in range(4 * least.shape[-1]):
+            scaled = T[..., None] / self.time
+            blocked = self.margin(scaled[..., None])[..., 0] < 0
+            if not blocked.any():
+                return T
+            later = self.first(scaled) * self.time
+            T = np.maximum(T, np.where(blocked, later, 0.0).max(axis=-1) * (1 + ROUNDING))
+        raise NumericalError(
+            "point_to_point: no common duration was found; expected one after the last of the joints'"
+        )
+
     def require_duration(self, T: np.ndarray, least: np.ndarray) -> None:
-        *_, margin = parts_of()(T[..., None] / self.time, self.way, self.ends, self.top)
+        margin = self.margin((T[..., None] / self.time)[..., None])[..., 0]
         if (margin < 0).any():
             at = tuple(int(k) for k in np.unravel_index(int(np.argmin(margin)), margin.shape))
             raise InputError(
