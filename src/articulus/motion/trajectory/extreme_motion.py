@@ -15,8 +15,9 @@ convex functions Newton steps from outside converge without passing a root.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -49,7 +50,7 @@ def _root(x: SX) -> SX:
     return ca.sqrt(ca.fmax(x, TINY**2))
 
 
-def _integrate(times: Sequence[SX], jerks: Sequence[float | SX], v: SX, a: SX) -> SX:
+def _integrate(times: Sequence[SX], jerks: Iterable[Any], v: SX, a: SX) -> SX:
     """Return the way of parts with constant jerk."""
     x = SX(0)
     for t, j in zip(times, jerks):
