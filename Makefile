@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 LOCK := requirements/ci.txt
 
-.PHONY: demo test widths lint docs bench verify oracles browser realtime fuzz nightly chaos models lock clean
+.PHONY: demo test quick smoke widths lint docs bench verify oracles browser realtime fuzz nightly chaos models lock clean
 
 demo: $(VENV)/.view,data
 	$(BIN)/articulus demo --output build/demo
@@ -18,6 +18,24 @@ build/robots: requirements/robots.txt | $(VENV)/.test
 # tests start many processes, each of which would compile all modules again if no bytecode were written
 test: $(VENV)/.test build/robots
 	PYTHONDONTWRITEBYTECODE= PYTHONPATH=build/robots $(BIN)/python -m pytest
+
+# for someone at work: lint of the Python files that differ from the last commit, and tests of every package, laws on few mechanisms
+SMOKE := tests/spatial/test_spatial.py tests/kernel/test_call.py tests/files/test_toml.py tests/dynamics/test_quantities.py \
+	tests/laws/test_law_pendulum.py tests/integrate/test_methods.py tests/running/test_loop_object.py tests/study/test_reader.py
+QUICK := $(SMOKE) tests/numerics tests/mechanism/test_validation.py tests/structure/test_elements.py tests/laws/test_law_corners.py \
+	tests/beams/test_lie.py tests/solve/test_assembly.py tests/results/test_run.py tests/loop/test_identity.py \
+	tests/running/test_run_settings.py tests/control_design/test_lqr.py tests/inversion/test_inversion_linear.py \
+	tests/trajectory/test_trajectory_point_to_point.py tests/library/test_library.py tests/browser/test_scene.py \
+	tests/campaign/test_campaign_samplers.py tests/cases/test_runner.py tests/api/test_first_steps.py tests/docs/test_layout.py
+CHANGED = $(shell git diff --name-only --diff-filter=d HEAD -- '*.py'; git ls-files --others --exclude-standard -- '*.py')
+
+quick: $(VENV)/.test $(VENV)/.lint build/robots
+	$(if $(strip $(CHANGED)),$(BIN)/ruff check $(CHANGED) && $(BIN)/ruff format --check $(CHANGED))
+	PYTHONDONTWRITEBYTECODE= PYTHONPATH=build/robots $(BIN)/python -m pytest $(QUICK)
+
+# what the hook before each commit runs
+smoke:
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -x $(SMOKE)
 
 # native code and cases at every vector width of this processor, with one thread and with several
 widths: $(VENV)/.test
