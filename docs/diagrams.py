@@ -20,29 +20,29 @@ class Drawing:
         self.parts: list[str] = []
 
     def line(
-        self, points: Sequence[Point], colour: str = INK, width: float = 1.5, dashed: bool = False
+        self, points: Sequence[Point], color: str = INK, width: float = 1.5, dashed: bool = False
     ) -> None:
         """Add a line through points."""
         path = " ".join(f"{x:g},{y:g}" for x, y in points)
         dash = ' stroke-dasharray="5 4"' if dashed else ""
         self.parts.append(
-            f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"{dash}/>'
+            f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="{width:g}"{dash}/>'
         )
 
-    def arrow(self, points: Sequence[Point], colour: str = INK) -> None:
+    def arrow(self, points: Sequence[Point], color: str = INK) -> None:
         """Add a line with a head at its last point."""
-        self.line(points, colour)
+        self.line(points, color)
         (x0, y0), (x1, y1) = points[-2:]
         along = math.atan2(y1 - y0, x1 - x0)
         ends = [(x1 - 9 * math.cos(along + s), y1 - 9 * math.sin(along + s)) for s in (0.4, -0.4)]
         corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in ((x1, y1), *ends))
-        self.parts.append(f'<polygon points="{corners}" fill="{colour}"/>')
+        self.parts.append(f'<polygon points="{corners}" fill="{color}"/>')
 
-    def text(self, at: Point, words: str, colour: str = INK, size: int = 14, anchor: str = "middle") -> None:
+    def text(self, at: Point, words: str, color: str = INK, size: int = 14, anchor: str = "middle") -> None:
         """Add a line of text; `at` is the middle (or start) of its base line."""
         words = words.replace("&", "&amp;").replace("<", "&lt;")
         self.parts.append(
-            f'<text x="{at[0]:g}" y="{at[1]:g}" font-size="{size}" text-anchor="{anchor}" fill="{colour}">{words}</text>'
+            f'<text x="{at[0]:g}" y="{at[1]:g}" font-size="{size}" text-anchor="{anchor}" fill="{color}">{words}</text>'
         )
 
     def box(self, x: float, y: float, words: str, width: float = 110, height: float = 44) -> None:
@@ -52,9 +52,9 @@ class Drawing:
         )
         self.text((x + width / 2, y + height / 2 + 5), words)
 
-    def dot(self, x: float, y: float, colour: str = INK, radius: float = 4) -> None:
+    def dot(self, x: float, y: float, color: str = INK, radius: float = 4) -> None:
         """Add a dot."""
-        self.parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}" fill="{colour}"/>')
+        self.parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}" fill="{color}"/>')
 
     def plus(self, x: float, y: float) -> None:
         """Add a summing point."""
@@ -130,16 +130,16 @@ def sampled() -> Drawing:
     scale, start = 90.0, 90.0
     d.line([(start + scale * t, level(t)) for t in (k / 20 for k in range(119))], BLUE, 2)
     d.text((80, 64), "q(t)", BLUE, anchor="end")
-    for row, (period, name, colour) in enumerate(((0.5, "period T", RED), (1.0, "period 2T", GREEN))):
+    for row, (period, name, color) in enumerate(((0.5, "period T", RED), (1.0, "period 2T", GREEN))):
         base, points = 120.0 + 55 * row, []
         for k in range(int(6 / period)):
             a, b = k * period, (k + 1) * period
             y = base + 0.5 * (level(a) - 60) + 15
             points += [(start + scale * a, y), (start + scale * b, y)]
-            d.line([(start + scale * a, level(a)), (start + scale * a, y)], colour, 0.6, dashed=True)
-            d.dot(start + scale * a, y, colour, 3)
-        d.line(points, colour, 1.8)
-        d.text((80, base + 20), name, colour, anchor="end")
+            d.line([(start + scale * a, level(a)), (start + scale * a, y)], color, 0.6, dashed=True)
+            d.dot(start + scale * a, y, color, 3)
+        d.line(points, color, 1.8)
+        d.text((80, base + 20), name, color, anchor="end")
     d.arrow([(start, 232), (640 - 5, 232)])
     d.text((612, 224), "t")
     for k in range(7):

@@ -16,7 +16,14 @@ linkage.loop("pin", hinge, parent="coupler", child="rocker", at=(1, 0, 0), child
 
 # %% The loop is closed by the least change of an estimate
 found = art.assemble(linkage, q=[1.4, -1.5, 1.6], v=[-1, 1, -1], fixed=["base"])
-print("assembled at", found.q.round(4), "with", found.freedoms, "freedom; redundant rows:", found.redundant)
+print(
+    "assembled at",
+    found.q.round(4),
+    "with",
+    found.freedoms,
+    "degree of freedom; redundant rows:",
+    found.redundant,
+)
 
 # %% Ten seconds; in its stretched positions rows of the loop become dependent
 run = art.simulate(linkage, 10.0, q0=found.q, v0=found.v, step=1e-3)

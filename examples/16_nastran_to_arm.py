@@ -13,7 +13,9 @@ from articulus.model import files
 model = files.read_bulk(Path(__file__).parent / "data" / "forearm.bdf")
 link = files.bulk_structure(model)
 link = link.fix(dict.fromkeys(link.names, ("z", "rx", "ry")))  # the arm works in a plane
-print(f"{len(model.beams)} beams, {link.count} freedoms, {st.normal_modes(link, 3).hertz.round(2)} Hz")
+print(
+    f"{len(model.beams)} beams, {link.count} degrees of freedom, {st.normal_modes(link, 3).hertz.round(2)} Hz"
+)
 
 # %% Two of these links behind each other: what do modes of the first lose, over the angles of the elbow?
 angles = np.radians([0, 45, 90, 135])

@@ -54,7 +54,7 @@ def _coordinates(joint: Joint, rng: np.random.Generator) -> np.ndarray:
 
 
 def skew_four_bar() -> art.Mechanism:
-    """Return a crank and a rocker on skew axes, with a coupler on a universal joint between: three rows, one freedom."""
+    """Return a crank and a rocker on skew axes, with a coupler on a universal joint between: three rows, one degree of freedom."""
     m = art.Mechanism("skew four-bar")
     mass = art.Parameter("coupler_mass", 2.0)
     m.body("crank", 1.0, (0.15, 0, 0), (0.01, 0.02, 0.02))

@@ -92,7 +92,7 @@ class _Maker:
         return art.Pose(xyz=xyz)
 
     def body(self, label: str) -> dict[str, Any]:
-        """Return mass, centre of mass and an inertia of a real body: a random ellipsoid, turned at random."""
+        """Return mass, center of mass and an inertia of a real body: a random ellipsoid, turned at random."""
         mass, semi = self.rng.uniform(0.5, 3.0), self.rng.uniform(0.05, 0.3, 3)
         moments = mass / 5 * (np.sum(semi**2) - semi**2)
         R, _ = np.linalg.qr(self.rng.normal(size=(3, 3)))
@@ -164,7 +164,7 @@ def random_mechanism(
     roots : int
         How many bodies hang on ground.
     rotors : float
-        Probability of a geared rotor at a joint with one freedom.
+        Probability of a geared rotor at a joint with one degree of freedom.
     armature, friction, springs : bool
         Whether every joint has them.
     parameters : collection of str

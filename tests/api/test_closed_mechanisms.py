@@ -51,7 +51,7 @@ def test_wrenches_reach_closed_mechanisms():
     vdot = m.forward_dynamics(Q, V, TAU, wrenches={"coupler": np.array([0, 0, 0, 0, 0, 5.0])})
     plain = m.forward_dynamics(Q, V, TAU)
     power = m.jacobian("coupler", Q)[5] @ V * 5.0
-    # one freedom: the change of acceleration times the inertia along V is the power of the wrench
+    # one degree of freedom: the change of acceleration times the inertia along V is the power of the wrench
     assert_allclose((vdot - plain) @ m.mass_matrix(Q) @ V, power, rtol=1e-9)
 
 
@@ -104,7 +104,7 @@ def test_linear_model_of_a_four_bar_is_that_of_a_pendulum():
 
 @pytest.mark.parametrize("kind", [art.Revolute, art.Spherical], ids=lambda k: k.type_name)
 def test_linear_model_against_differences(kind):
-    """The model's derivative is the change of the nonlinear motion from one admissible state to its neighbour."""
+    """The model's derivative is the change of the nonlinear motion from one admissible state to its neighbor."""
     c = closed(40, [kind], bodies=3, joints=[art.Spherical, art.Revolute, art.Universal])
     m = c.mechanism
     v = art.assemble(m, c.q, np.random.default_rng(1).normal(size=m.nv)).v

@@ -34,7 +34,7 @@ def state_of(m: art.Mechanism, seed: int, near: np.ndarray | None = None) -> tup
 
 
 def mechanisms() -> dict[str, tuple[art.Mechanism, np.ndarray | None]]:
-    """Return the linkages by name: redundant by its axes, redundant by its lengths, spatial with three freedoms."""
+    """Return the linkages by name: redundant by its axes, redundant by its lengths, spatial with three degrees of freedom."""
     c = closed(3, [art.Spherical], bodies=3, joints=[art.Revolute, art.Universal, art.Spherical])
     six = closed(7, [art.Universal], bodies=4)
     return {
@@ -73,7 +73,7 @@ def test_forward_of_inverse(name):
 
 
 def test_one_motor_drives_a_four_bar():
-    """Power of the crank's motor is that of all other forces: one freedom, by virtual work."""
+    """Power of the crank's motor is that of all other forces: one degree of freedom, by virtual work."""
     m = four_bar()
     q, v, tau = state_of(m, 2)
     vdot = m.forward_dynamics(q, v, tau)

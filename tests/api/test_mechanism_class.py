@@ -115,7 +115,7 @@ def one_hinge():
 
 
 def arm():
-    """Return a mechanism with two freedoms and two parameters; small, for all its kernels are compiled."""
+    """Return a mechanism with two degrees of freedom and two parameters; small, for all its kernels are compiled."""
     m = art.Mechanism("arm")
     m.body("upper", art.Parameter("payload", 1.0), (0, 0, -0.5), (0.1, 0.1, 0.01))
     m.body("lower", art.Parameter("forearm", 1.0), (0, 0, -0.5), (0.1, 0.1, 0.01))

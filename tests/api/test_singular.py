@@ -11,7 +11,7 @@ TURN = np.array([1.0, -1.0, 1.0, -1.0, 1.0])
 
 
 def test_rows_that_vanish_are_dependent():
-    # all bars level: three freedoms instead of one (Bayo & Avello 1994, sec. 6.3); slider under the crank's pin: two
+    # all bars level: three degrees of freedom instead of one (Bayo & Avello 1994, sec. 6.3); slider under the crank's pin: two
     bars, crank = art.load("n_four_bar", n=2), linkage()
     assert bars.nv - len(art.independent_rows(bars, np.pi / 2 * TURN)) == 3
     assert bars.nv - len(art.independent_rows(bars, 0.3 * TURN)) == 1

@@ -107,8 +107,8 @@ def test_inertia_of_a_node_is_that_of_its_points():
     points, masses = rng.normal(size=(6, 3)), rng.uniform(1, 2, size=6)
     v = rng.normal(size=6)
     speeds = v[3:] + np.cross(v[:3], points)
-    centre = masses @ points / masses.sum()
-    off = points - centre
+    center = masses @ points / masses.sum()
+    off = points - center
     about = sum(m * (p @ p * np.eye(3) - np.outer(p, p)) for m, p in zip(masses, off))
     M = node.inertia(masses.sum(), masses @ points, about)
     np.testing.assert_allclose(v @ M @ v, np.sum(masses * np.sum(speeds**2, axis=1)))

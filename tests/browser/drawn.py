@@ -9,7 +9,7 @@ from files.meshes import ball, stl_bytes
 MASS = (
     '<inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>'
 )
-MESH_COLOUR = (200, 30, 160)
+MESH_COLOR = (200, 30, 160)
 """Of the ball at the tip; nothing else on a page has it."""
 ROBOT = f"""<robot name="drawn">
   <material name="steel"><color rgba="0.35 0.4 0.45 1"/></material>
@@ -22,7 +22,7 @@ ROBOT = f"""<robot name="drawn">
   <link name="tip">{MASS}
     <visual><origin xyz="0.1 0 0.05" rpy="0 0.3 0"/>
       <geometry><mesh filename="package://drawn/meshes/ball.stl" scale="0.001 0.001 0.0005"/></geometry>
-      <material name=""><color rgba="{" ".join(str(x / 255) for x in MESH_COLOUR)} 1"/></material></visual>
+      <material name=""><color rgba="{" ".join(str(x / 255) for x in MESH_COLOR)} 1"/></material></visual>
   </link>
   <joint name="turn" type="continuous"><parent link="foot"/><child link="arm"/><origin xyz="0 0 0.1"/><axis xyz="0 1 0"/></joint>
   <joint name="bend" type="continuous"><parent link="arm"/><child link="tip"/><origin xyz="0 0 0.5"/><axis xyz="0 1 0"/></joint>

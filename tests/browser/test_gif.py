@@ -18,7 +18,7 @@ from .browser import opened
 from .runs import kinematic_run
 
 CELL = 4
-"""Width of the cells in which the encoder tells colours apart, in levels of 256."""
+"""Width of the cells in which the encoder tells colors apart, in levels of 256."""
 
 
 @pytest.fixture(scope="module")
@@ -54,9 +54,9 @@ def test_every_frame_is_what_the_canvas_shows(browser: Any, place: Path) -> None
         assert (shown[1:] != shown[:-1]).any(axis=(1, 2, 3)).all(), "the mechanism stands still"
         for k in (0, 7, 20):
             error = np.abs(shown[k] - canvas_at(page, k / 20)).max(axis=-1)
-            # 255 colours for all shades: only pixels at edges, few and all different, may miss their cell
+            # 255 colors for all shades: only pixels at edges, few and all different, may miss their cell
             assert np.mean(error >= CELL) < 0.01
-            assert error.max() < 32, "a pixel of another colour"
+            assert error.max() < 32, "a pixel of another color"
         assert page.inner_text("#gif-text") == "GIF"
         assert page.evaluate("articulus.player.recorder") is None
 
@@ -82,14 +82,14 @@ def test_large_and_long_ones_are_made_smaller_and_end_on_request(browser: Any, p
         assert shown.mean() < 64, "the dark theme"
 
 
-def test_pictures_of_few_colours_come_back_as_they_were(browser: Any, place: Path) -> None:
+def test_pictures_of_few_colors_come_back_as_they_were(browser: Any, place: Path) -> None:
     rng = np.random.default_rng(1)
     cells = rng.choice(64**3, 255, replace=False)
-    colours = CELL * np.stack([cells >> 12, (cells >> 6) & 63, cells & 63], axis=-1)
-    noise = colours[rng.integers(255, size=(120, 161))]
+    colors = CELL * np.stack([cells >> 12, (cells >> 6) & 63, cells & 63], axis=-1)
+    noise = colors[rng.integers(255, size=(120, 161))]
     patch = noise.copy()
-    patch[40:43, 100:161] = colours[rng.integers(255, size=(3, 61))]
-    flat = np.broadcast_to(colours[7], noise.shape)
+    patch[40:43, 100:161] = colors[rng.integers(255, size=(3, 61))]
+    flat = np.broadcast_to(colors[7], noise.shape)
     pictures = [noise, patch, patch, flat]
     encode = """async texts => {
         const pictures = texts.map(t => Uint8Array.from(atob(t), c => c.charCodeAt(0)));

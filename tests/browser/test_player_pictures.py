@@ -1,4 +1,4 @@
-"""What the player shows, as pixels: trails, sharp pictures on slow machines, colours of legends, windows of other shapes."""
+"""What the player shows, as pixels: trails, sharp pictures on slow machines, colors of legends, windows of other shapes."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def test_the_past_part_of_a_trail_is_a_tube(browser: Any, arm: Path) -> None:
         radii, size = page.evaluate(
             """() => { const { trail, track } = articulus.player.trails[0], { position } = trail.past.geometry.attributes;
             const rings = trail.past.geometry.parameters.path.points, out = [];
-            rings.forEach((centre, k) => { for (let s = 0; s < 6; s++)
-                out.push(new THREE.Vector3().fromBufferAttribute(position, 6 * k + s).distanceTo(centre)); });
+            rings.forEach((center, k) => { for (let s = 0; s < 6; s++)
+                out.push(new THREE.Vector3().fromBufferAttribute(position, 6 * k + s).distanceTo(center)); });
             return [out, track.data.scene.size]; }"""
         )
         np.testing.assert_allclose(radii, 0.005 * size, rtol=1e-4)  # float32
@@ -128,18 +128,18 @@ def test_pictures_made_while_it_plays_slowly_are_sharp_and_nothing_goes_blank(
         assert page.evaluate("blank") == 0, "the canvas was put on the screen empty"
 
 
-def test_legends_have_the_colours_of_their_curves_in_light_and_dark(browser: Any, arm: Path) -> None:
-    """The colour beside each name is found in the plot above it, and after a change the old ones are found no more."""
+def test_legends_have_the_colors_of_their_curves_in_light_and_dark(browser: Any, arm: Path) -> None:
+    """The color beside each name is found in the plot above it, and after a change the old ones are found no more."""
     found = """() => { const { canvas, legend } = articulus.player.panels[0], copy = document.createElement('canvas');
         [copy.width, copy.height] = [canvas.width, canvas.height];
         const pen = copy.getContext('2d', { willReadFrequently: true });
         pen.drawImage(canvas, 0, 0);
         const { data } = pen.getImageData(0, 0, copy.width, copy.height);
         return [...legend.querySelectorAll('i')].map((mark) => {
-            const colour = getComputedStyle(mark).backgroundColor.match(/\\d+/g).map(Number);
+            const color = getComputedStyle(mark).backgroundColor.match(/\\d+/g).map(Number);
             let count = 0;
-            for (let i = 0; i < data.length; i += 4) count += colour.every((x, k) => Math.abs(x - data[i + k]) < 6);
-            return [colour.join(), count];
+            for (let i = 0; i < data.length; i += 4) count += color.every((x, k) => Math.abs(x - data[i + k]) < 6);
+            return [color.join(), count];
         }); }"""
     with opened(browser, arm, color_scheme="light") as page:
         assert eventually(lambda: len(page.evaluate(found)) == 2)

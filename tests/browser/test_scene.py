@@ -78,16 +78,16 @@ def test_every_joint_is_drawn_on_both_bodies(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_scene_is_plain_text_with_colours_that_tell_neighbours_apart(name: str) -> None:
+def test_a_scene_is_plain_text_with_colors_that_tell_neighbors_apart(name: str) -> None:
     scene = scene_of(zoo.get(name))
     assert json.loads(json.dumps(scene.plain(), allow_nan=False))["size"] == scene.size > 0
-    colour = {b.name: b.colour for b in scene.bodies}
+    color = {b.name: b.color for b in scene.bodies}
     if len(scene.bodies) <= 8:
-        assert len(set(colour.values())) == len(scene.bodies)
+        assert len(set(color.values())) == len(scene.bodies)
     assert all(s.radius > 0 for b in scene.bodies for s in b.shapes)
 
 
-def test_balls_are_at_centres_of_mass_and_grow_with_the_cube_root_of_mass() -> None:
+def test_balls_are_at_centers_of_mass_and_grow_with_the_cube_root_of_mass() -> None:
     mech = zoo.get("geared_tree")
     balls = [next(s for s in b.shapes if s.role == "mass") for b in scene_of(mech).bodies]
     bodies = mech.description.bodies
@@ -141,9 +141,9 @@ def test_a_body_with_many_modes_stays_small() -> None:
 
 def test_mass_and_center_of_a_flexible_body_are_those_of_its_modes() -> None:
     body = beam().description.bodies[0]
-    mass, centre = body_mass(body)
+    mass, center = body_mass(body)
     assert mass == pytest.approx(2.0, rel=1e-9)
-    np.testing.assert_allclose(centre, (1.0, 0.0, 0.0), atol=1e-9)
+    np.testing.assert_allclose(center, (1.0, 0.0, 0.0), atol=1e-9)
 
 
 def test_a_soft_mechanism_has_edges_that_hold_its_stations_together() -> None:

@@ -1,4 +1,4 @@
-"""Visuals on pages: where the mechanism puts them, in their colours, within a bound on bytes."""
+"""Visuals on pages: where the mechanism puts them, in their colors, within a bound on bytes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from articulus.model.mechanism.visual import Box, Capsule, Cylinder, Sphere
 from files.meshes import ball, volume
 
 from .browser import opened
-from .drawn import MESH_COLOUR, write_robot
+from .drawn import MESH_COLOR, write_robot
 from .runs import kinematic_run
 from .test_player_browser import view
 
@@ -113,17 +113,17 @@ def test_a_scene_with_visuals_is_plain_text() -> None:
     scene = scene_of(arm(ball(8), Capsule(0.1, 0.3, color="#11223380"), Sphere(0.1)))
     plain = json.loads(json.dumps(scene.plain(), allow_nan=False))
     capsule, sphere = plain["bodies"][0]["solids"][1:]
-    assert (capsule["size"], capsule["colour"], capsule["opacity"]) == ([0.1, 0.3], "#112233", 0.502)
-    assert (sphere["size"], sphere["colour"], sphere["opacity"]) == ([0.1], "", 1.0)
+    assert (capsule["size"], capsule["color"], capsule["opacity"]) == ([0.1, 0.3], "#112233", 0.502)
+    assert (sphere["size"], sphere["color"], sphere["opacity"]) == ([0.1], "", 1.0)
 
 
 # in a browser
 
 
-def coloured(picture: np.ndarray) -> np.ndarray:
+def colored(picture: np.ndarray) -> np.ndarray:
     """Return which pixels have the hue of the mesh, lit or in the shade (its weakest channel least, its strongest most)."""
     red, green, blue = np.moveaxis(picture, -1, 0)
-    ratio = MESH_COLOUR[2] / MESH_COLOUR[0]
+    ratio = MESH_COLOR[2] / MESH_COLOR[0]
     return (red > 0.25) & (green < 0.45 * red) & (np.abs(blue / np.maximum(red, 1e-3) - ratio) < 0.2)
 
 
@@ -132,8 +132,8 @@ def test_boxes_cylinders_and_meshes_are_on_the_page(browser: Any, tmp_path: Path
     run = kinematic_run(robot)
     export_html(run, tmp_path / "robot.html")
     with opened(browser, tmp_path / "robot.html") as page:
-        page.keyboard.press("c")  # without centres of mass, which are drawn over everything
-        mesh = coloured(view(page, "visuals"))
+        page.keyboard.press("c")  # without centers of mass, which are drawn over everything
+        mesh = colored(view(page, "visuals"))
         assert mesh.sum() > 2000, "the mesh is not to be seen"
         middle = np.argwhere(mesh).mean(axis=0)[::-1]
         expected = page.evaluate(
@@ -147,7 +147,7 @@ def test_boxes_cylinders_and_meshes_are_on_the_page(browser: Any, tmp_path: Path
             "() => { articulus.player.tracks[0].view.show('shape', false); articulus.player.draw(); }"
         )
         bare = view(page, "visuals-skeleton")
-        assert coloured(bare).sum() < 50, "the mesh is still there"
+        assert colored(bare).sum() < 50, "the mesh is still there"
         assert bare.reshape(-1, 3).std(axis=0).max() > 0.02
 
 
@@ -167,7 +167,7 @@ def _check_places(page: Any, robot: art.Mechanism, q: np.ndarray) -> None:
     np.testing.assert_allclose([low, high], robot.description.bodies[2].visuals[0].bounds(), atol=1e-5)
 
 
-def test_runs_over_each_other_have_visuals_in_one_colour(browser: Any, tmp_path: Path) -> None:
+def test_runs_over_each_other_have_visuals_in_one_color(browser: Any, tmp_path: Path) -> None:
     robot = art.load(write_robot(tmp_path))
     first = kinematic_run(robot)
     export_html({"one": first, "other": kinematic_run(robot, first.q + 0.6)}, tmp_path / "two.html")

@@ -16,7 +16,7 @@ from articulus.study.campaign.statistics import judged, pass_rate, quantile, run
 
 
 def test_pass_rates_have_the_exact_bounds():
-    # no failure: 1 - (alpha/2)^(1/n), by hand; the rule of three is its neighbour
+    # no failure: 1 - (alpha/2)^(1/n), by hand; the rule of three is its neighbor
     all_pass = pass_rate(100, 100)
     assert (all_pass.low, all_pass.high) == (pytest.approx(0.025 ** (1 / 100), rel=1e-12), 1.0)
     assert pass_rate(0, 10).high == pytest.approx(1 - 0.025 ** (1 / 10), rel=1e-12)

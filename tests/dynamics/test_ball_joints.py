@@ -1,4 +1,4 @@
-"""Absolute coordinates of mechanisms of ball joints: the same motion as the tree, exact derivatives, neighbours only."""
+"""Absolute coordinates of mechanisms of ball joints: the same motion as the tree, exact derivatives, neighbors only."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_the_correction_is_that_of_the_full_jacobian(balls, state):
     np.testing.assert_allclose(found, wanted, atol=1e-9 * np.abs(wanted).max())
 
 
-def test_the_matrix_has_blocks_for_neighbours_only():
+def test_the_matrix_has_blocks_for_neighbors_only():
     """A chain: three blocks of seven columns to a body at most, its own and those before and after."""
     chain = BallJoints(tree_of(hanging(tuple(range(-1, 7))).description))
     pattern = chain.newton(ca.SX.zeros(3 * chain.n), {}).matrix.sparsity()

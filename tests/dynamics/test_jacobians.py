@@ -1,4 +1,4 @@
-"""Jacobians in a frame's own axes, relative to another frame, of the centre of mass; and the regressor."""
+"""Jacobians in a frame's own axes, relative to another frame, of the center of mass; and the regressor."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ from campaign.test_campaign_faults import STUDY as CAMPAIGN
 from . import mutate
 from .fe.support import BEAM, DATA, binary_op4, tridiagonal
 from .meshes import TETRAHEDRON, stl_bytes, stl_text
-from .test_coloured_meshes import DAE
+from .test_colored_meshes import DAE
 
 ROOT = Path(__file__).parents[2]
 TASK = re.search(r"```toml\n(.*?)```", (ROOT / "docs" / "trajectory" / "tasks.md").read_text(), re.S)

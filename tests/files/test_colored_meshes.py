@@ -124,15 +124,15 @@ def test_obj_with_materials_and_a_picture(tmp_path: Path) -> None:
     )
     found = read_mesh(tmp_path / "x.obj")
     assert tuple(found.colors[0]) == (0, 255, 0)
-    centres, colors = found.vertices[found.triangles].mean(axis=1)[1:], found.colors[1:]
+    centers, colors = found.vertices[found.triangles].mean(axis=1)[1:], found.colors[1:]
     assert len(colors) == 2, "triangles that span few pixels are not cut"
-    assert {tuple(c) for c in colors} == {RED, BLUE}, centres
+    assert {tuple(c) for c in colors} == {RED, BLUE}, centers
     fine = png([[RED] * 64] * 32 + [[BLUE] * 64] * 32)
     (tmp_path / "a.png").write_bytes(fine)
     found = read_mesh(tmp_path / "x.obj")
-    centres, colors = found.vertices[found.triangles].mean(axis=1)[1:], found.colors[1:]
+    centers, colors = found.vertices[found.triangles].mean(axis=1)[1:], found.colors[1:]
     assert len(colors) > 100
-    upper = centres[:, 1] > 0.5
+    upper = centers[:, 1] > 0.5
     assert {tuple(c) for c in colors[upper]} == {RED}
     assert {tuple(c) for c in colors[~upper]} == {BLUE}
 

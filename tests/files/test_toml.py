@@ -102,7 +102,7 @@ MISTAKES = {
     "axis not unit": ("[0, 1, 0]", "[0, 2, 0]", "joint.lift.axis", "unit vector"),
     "zero axis": ("[0, 1, 0]", "[0, 0, 0]", "joint.lift.axis", "unit vector"),
     "parameter in an axis": ("axis = [0, 1, 0]", 'axis = [0, {parameter="payload"}, 0]', "joint.lift", "measures"),
-    "two freedoms": ("armature = 0.1", "armature = [1, 2]", "joint.lift.armature", "1 numbers"),
+    "two degrees of freedom": ("armature = 0.1", "armature = [1, 2]", "joint.lift.armature", "1 numbers"),
     "negative armature": ("armature = 0.1", "armature = -1", "joint.lift.armature", "at least 0"),
     "limits exchanged": ("upper = 1.57", "upper = -2", "joint.lift.limits.lower", "exchanged"),
     "nan limit": ("upper = 1.57", "upper = nan", "joint.lift.limits.upper", "number"),

@@ -265,7 +265,7 @@ def _half(v: Visual) -> np.ndarray:
 
 
 def _half_there(model: mujoco.MjModel, g: int) -> np.ndarray:
-    """Return half the box around a geom, from MuJoCo's own one (centre and half sizes)."""
+    """Return half the box around a geom, from MuJoCo's own one (center and half sizes)."""
     return model.geom_aabb[g, 3:]
 
 

@@ -48,7 +48,7 @@ def orbit(t):
     return q, rate * np.array([-np.sin(anomaly), minor * np.cos(anomaly)])
 
 
-# a top: body with inertia J turning about its origin under gravity at its centre of mass
+# a top: body with inertia J turning about its origin under gravity at its center of mass
 
 INERTIA = np.array([1.2, 0.8, 0.5])
 MASS, ARM, GRAVITY = 0.7, np.array([0.1, -0.2, 0.5]), np.array([0.0, 0.0, -9.81])

@@ -190,7 +190,7 @@ def cross(u):
 
 
 def test_a_top_pinned_by_a_constraint_is_the_top():
-    """Six freedoms (quaternion and centre of mass) with the point -ARM held at the origin: index 3 on a group."""
+    """Six degrees of freedom (quaternion and center of mass) with the point -ARM held at the origin: index 3 on a group."""
     central = np.diag(INERTIA) - MASS * (ARM @ ARM * np.eye(3) - np.outer(ARM, ARM))
     pinned = Mechanical(
         mass=lambda t, q: np.block([[central, np.zeros((3, 3))], [np.zeros((3, 3)), MASS * np.eye(3)]]),

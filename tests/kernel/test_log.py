@@ -48,7 +48,7 @@ def test_edge_values(target):
     assert np.isnan(found[6:]).all()
 
 
-def test_a_lane_does_not_feel_its_neighbours():
+def test_a_lane_does_not_feel_its_neighbors():
     """Zero or infinity in one lane takes the slow branch; the other lanes keep their bits."""
     target = jit.host()
     code = native(FUNCTION, target)

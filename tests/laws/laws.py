@@ -240,7 +240,7 @@ def every_body_obeys_newton_and_euler(mech, s):
 
 
 def reactions_along_free_directions_are_the_drive(mech, s):
-    """Along a freedom the joint gives tau and passive forces, less what armature and rotor take."""
+    """Along a degree of freedom the joint gives tau and passive forces, less what armature and rotor take."""
     reference = Reference(mech)
     held = joint_wrenches(mech, s)
     at, _ = reference.motion(s.q, s.v, s.vdot)

@@ -158,7 +158,7 @@ class Reference:
         return at, joints
 
     def unit_motions(self, q: np.ndarray) -> list[dict[str, Moving]]:
-        """Return the motion for a unit rate of each freedom alone."""
+        """Return the motion for a unit rate of each degree of freedom alone."""
         if self._unit is None or not np.array_equal(self._unit[0], q):
             n = self.d.nv
             self._unit = (q.copy(), [self.motion(q, e, np.zeros(n))[0] for e in np.eye(n)])
@@ -177,7 +177,7 @@ class Reference:
         return np.array([np.r_[m[frame].w, m[frame].u] for m in self.unit_motions(q)]).T.reshape(6, -1)
 
     def spins(self) -> list[tuple[Connection, int, float, float, np.ndarray]]:
-        """Return joint, freedom, J, ratio and axis of every rotor."""
+        """Return joint, degree of freedom, J, ratio and axis of every rotor."""
         return [
             (c, self.d.v_slices[c.name].start, c.rotor.inertia, c.rotor.ratio, np.array(c.rotor.axis))
             for c in self.d.connections
@@ -242,7 +242,7 @@ class Reference:
     def inverse_dynamics(
         self, q: np.ndarray, v: np.ndarray, vdot: np.ndarray, wrenches: Mapping[str, np.ndarray] | None = None
     ) -> np.ndarray:
-        """Return tau by virtual power: inertia less gravity less external, along the motion of each freedom."""
+        """Return tau by virtual power: inertia less gravity less external, along the motion of each degree of freedom."""
         at, _ = self.motion(q, v, vdot)
         unit = self.unit_motions(q)
         tau = -self.friction(v) - self.springs(q)

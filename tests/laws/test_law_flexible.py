@@ -92,7 +92,7 @@ def energy_changes_by_power(mech: art.Mechanism, s: zoo.State) -> None:
 
 
 def momentum_changes_by_outer_forces(mech: art.Mechanism, s: zoo.State) -> None:
-    """d/dt momentum = weight at the centre of mass + wrenches + what the ground's joint gives + the ground's rotor."""
+    """d/dt momentum = weight at the center of mass + wrenches + what the ground's joint gives + the ground's rotor."""
     wrenches, d = laws.some_wrenches(mech), zoo.with_numbers(mech.description)
     mass = sum(b.mass if b.modes is None else b.modes.rr0[3, 3] for b in d.bodies)
     total = moved(ask(mech, "center_of_mass", s.q), np.r_[np.zeros(3), mass * np.array(d.gravity)])

@@ -83,7 +83,7 @@ def test_planar_rod_on_stiff_springs_swings_like_a_hinge():
 
 
 def test_free_rod_held_by_a_force_that_turns_with_it_does_not_swing():
-    """tau of a free joint is in the child's axes: along the rod it has no moment about the centre of mass."""
+    """tau of a free joint is in the child's axes: along the rod it has no moment about the center of mass."""
     poles = np.linalg.eigvals(rod(art.Free()).linearize().A)
     # a chain of four zero poles is known to the fourth root of 1e-16 * 20
     assert np.abs(poles).max() < 2e-3

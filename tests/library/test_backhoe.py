@@ -1,4 +1,4 @@
-"""The backhoe of the library: its count of freedoms, the linkage of its bucket, and the force that holds its boom."""
+"""The backhoe of the library: its count of degrees of freedom, the linkage of its bucket, and the force that holds its boom."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def test_levers_ends_and_speeds_are_those_of_the_joint(joint: str) -> None:
     length = np.linalg.norm(eyes[1] - eyes[0], axis=1)
     lever = np.gradient(length, q[:, k], edge_order=2)
     sign = -1 if joint in REVERSED else 1
-    assert (sign * lever > 0.1).all()  # no dead centre within the ends
+    assert (sign * lever > 0.1).all()  # no dead center within the ends
     assert np.abs(lever).max() == pytest.approx(LEVER[joint], rel=2e-3)  # three digits
     assert cylinder.retracted < length.min() < length.max() < cylinder.retracted + cylinder.stroke
     assert cylinder.supply * cylinder.area * LEVER[joint] == pytest.approx(TORQUE[joint])

@@ -108,7 +108,7 @@ def test_king_arm_with_locked_joints_is_one_beam(links):
 @pytest.mark.parametrize("modes", [4, None])
 @pytest.mark.parametrize("name", ["king_arm", "bayo_link"])
 def test_links_shorten_when_they_bend(name, modes):
-    """The consistent level needs axial freedoms in the structure, if not in the basis: mu11 of a uniform beam is 1.57088 / L."""
+    """The consistent level needs axial degrees of freedom in the structure, if not in the basis: mu11 of a uniform beam is 1.57088 / L."""
     elements = {"elements": 8} if modes is None else {}
     held = library.read(name, modes=modes, **elements).bodies[0].modes
     first = eigh(held.stiffness, held.ff)[1][:, 0]

@@ -79,8 +79,12 @@ def test_flat_plate_is_a_body():
         ({"coulomb_speed": 0.0}, "joint.hinge.coulomb_speed", "more than 0"),
         ({"joint": art.Spherical(), "stiffness": (1.0, 1, 1)}, "joint.hinge.stiffness", "no linear spring"),
         ({"joint": art.Free(), "stiffness": (1.0,) * 6}, "joint.hinge.stiffness", "on a free joint"),
-        ({"joint": art.Universal(), "rotor": art.Rotor(0.1)}, "joint.hinge.rotor", "with 2 freedoms"),
-        ({"joint": art.Fixed(), "rotor": art.Rotor(0.1)}, "joint.hinge.rotor", "with 0 freedoms"),
+        (
+            {"joint": art.Universal(), "rotor": art.Rotor(0.1)},
+            "joint.hinge.rotor",
+            "with 2 degrees of freedom",
+        ),
+        ({"joint": art.Fixed(), "rotor": art.Rotor(0.1)}, "joint.hinge.rotor", "with 0 degrees of freedom"),
         ({"rotor": art.Rotor(-0.1)}, "joint.hinge.rotor.inertia", "at least 0"),
         ({"rotor": art.Rotor(0.1, 1.0, (0.0, 0.0, 2.0))}, "joint.hinge.rotor.axis", "of length 2"),
         (
@@ -368,7 +372,7 @@ def test_massless_bodies_of_a_gantry_are_accepted():
 
 
 def test_massless_body_on_an_armature_is_accepted():
-    """A freedom with inertia of its own needs no mass behind it."""
+    """A degree of freedom with inertia of its own needs no mass behind it."""
     marker = body(mass=0.0, inertia=(0.0,) * 6, massless="a pointer")
     assert findings([marker], [joint(armature=(0.1,))]) == []
     assert findings([marker], [joint(rotor=art.Rotor(1e-3, 10.0))]) == []

@@ -19,8 +19,8 @@ def hanging(damping: float = 0.1, mass: float | art.Parameter = 1.3) -> art.Mech
     rng = np.random.default_rng(3)
     m = art.Mechanism("hanging")
     for i, parent in enumerate(("ground", "body0", "body1", "body1")):
-        centre, at, turn, tip = rng.uniform(-0.3, 0.3, (4, 3))
-        m.body(f"body{i}", mass if i == 1 else 1 + 0.2 * i, tuple(centre), (0.05, 0.06, 0.07))
+        center, at, turn, tip = rng.uniform(-0.3, 0.3, (4, 3))
+        m.body(f"body{i}", mass if i == 1 else 1 + 0.2 * i, tuple(center), (0.05, 0.06, 0.07))
         m.joint(
             f"ball{i}",
             art.Spherical(),

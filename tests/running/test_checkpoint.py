@@ -195,8 +195,8 @@ def test_killed_at_any_time(tmp_path: Path) -> None:
     assert max(f["step"] for f in killed(tmp_path, "at_times", 12)) > 0
 
 
-def test_discard_and_neighbours(tmp_path: Path) -> None:
-    """Removing a checkpoint removes its log and nothing of a neighbour with a similar name."""
+def test_discard_and_neighbors(tmp_path: Path) -> None:
+    """Removing a checkpoint removes its log and nothing of a neighbor with a similar name."""
     for name in ("run", "run.ckpt"):
         checkpoint.write(tmp_path / name, sample())
     checkpoint.discard(tmp_path / "run")

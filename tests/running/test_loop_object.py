@@ -157,7 +157,7 @@ def test_mistakes_are_named() -> None:
 
 
 def pendulum(mass: float = 2.0) -> art.Mechanism:
-    """A rod of 1 m, its centre half way, that hangs down at q = 0."""
+    """A rod of 1 m, its center half way, that hangs down at q = 0."""
     m = art.Mechanism("pendulum").body("rod", mass=mass, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.01))
     return m.joint("hinge", art.Revolute(axis=(0, 1, 0)), parent="ground", child="rod")
 

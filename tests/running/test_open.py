@@ -58,7 +58,7 @@ def push() -> FrameWrench:
 
 
 def law(mech: art.Mechanism) -> ca.Function:
-    """Return feedback on the hinge, u = 20 (0.3 sin 2t - q) + 0.6 cos 2t - v, as a command for every freedom."""
+    """Return feedback on the hinge, u = 20 (0.3 sin 2t - q) + 0.6 cos 2t - v, as a command for every degree of freedom."""
     t, q, v = ca.SX.sym("t"), ca.SX.sym("q", mech.nq), ca.SX.sym("v", mech.nv)
     j, k = mech.description.q_slices[hinge(mech)].start, mech.description.v_slices[hinge(mech)].start
     u = ca.SX.zeros(mech.nv)

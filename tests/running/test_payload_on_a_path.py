@@ -136,13 +136,13 @@ def carrier() -> art.Mechanism:
     "ignore::articulus.errors.DoubtfulResult"
 )  # bent by a third of its length: laws hold for the equations
 def test_a_payload_on_a_flexible_boom_of_a_free_platform_keeps_momentum() -> None:
-    """Nothing acts from outside: momentum stays zero, and the common centre of mass where it was."""
+    """Nothing acts from outside: momentum stays zero, and the common center of mass where it was."""
     ship = carrier()
     adaptive = {"method": "dormand_prince", "rtol": 1e-10, "atol": 1e-12}
     run = art.simulate(ship, 0.6, sample=0.05, outputs=["momentum"], **adaptive)
     assert np.abs(run.signals["momentum"].values).max() < 1e-9  # of some 6 kg m/s that the payload has
-    centre = ship.center_of_mass(run.q)
-    assert np.abs(centre - centre[0]).max() < 1e-9
+    center = ship.center_of_mass(run.q)
+    assert np.abs(center - center[0]).max() < 1e-9
     assert np.ptp(run.q[:, ship.q_slice("float")], axis=0).max() > 0.02  # the platform gives way
     assert np.abs(run.q[:, ship.description.mode_slices("boom")[1]]).max() > 1e-3  # and the boom bends
     at = ship.q_slice("rail")

@@ -220,7 +220,7 @@ def tree() -> art.Mechanism:
     return m
 
 
-def test_two_hands_the_centre_of_mass_and_a_look() -> None:
+def test_two_hands_the_center_of_mass_and_a_look() -> None:
     m = tree()
     left, right, aim = (0.6, 0.4, 0.1), (0.5, -0.3, -0.2), np.array([3.0, 1.0, 0.5])
     goals = [

@@ -161,7 +161,7 @@ def test_messages():
         Structure.assemble([[0, 0, 0], [0, 0, 0]], [Bar(0, 1, SECTION)])
     with pytest.raises(InputError, match="points along the element"):
         Structure.assemble(nodes, [EulerBernoulli(0, 1, SECTION, up=(1, 0, 0))])
-    with pytest.raises(InputError, match="no freedom 'rw'"):
+    with pytest.raises(InputError, match="no degree of freedom 'rw'"):
         Structure.assemble(nodes, [EulerBernoulli(0, 1, SECTION)], fixed={0: ("rw",)})
     with pytest.raises(InputError, match="shape"):
         Structure.assemble([[0, 0], [1, 0]], [EulerBernoulli(0, 1, SECTION)])

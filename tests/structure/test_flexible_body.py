@@ -111,7 +111,7 @@ def test_station_shortens_like_the_beam():
 
 
 def test_rigid_body_on_a_spring_turns_exactly():
-    """A body with offset centre of mass on six springs: energy of exact rigid motion, up to third order."""
+    """A body with offset center of mass on six springs: energy of exact rigid motion, up to third order."""
     mass, c = 1.7, np.array([0.3, -0.2, 0.4])
     J = np.array([[0.5, 0.02, -0.03], [0.02, 0.7, 0.04], [-0.03, 0.04, 0.6]])
     node = np.array([0.5, 0.1, -0.2])
@@ -316,7 +316,7 @@ def test_nodal_functions_buckle_exactly():
     assert found == pytest.approx(7.83735, rel=1e-4)
 
 
-def test_free_beam_shortens_towards_its_centre():
+def test_free_beam_shortens_towards_its_center():
     """Without supports the second-order displacement has no rigid part: h = -int phi_k' phi_l' less its mean."""
     s = beam(2.0, EI=3.0, mass_per_length=0.5, elements=12, planes="y", root="free")
     shapes = normal_modes(s.keep(np.flatnonzero(s.freedoms[:, 1] != 0)), 4).shapes[:, 2:]

@@ -167,7 +167,7 @@ def test_balanced_reduction(damped):
         balanced(plane_beam().with_input("u", 6, {"y": 1.0}).with_output("y", 6, {"y": 1.0}), 2, candidates=4)
 
 
-def test_convergence_without_neighbour():
+def test_convergence_without_neighbor():
     s = plane_beam()
     table = convergence(modal(s, 3), "node6", count=3)
     np.testing.assert_allclose(table.full[0], normal_modes(s, 3).omega, rtol=1e-7)
@@ -195,7 +195,7 @@ def test_king_two_links():
     assert better.worst < 0.01 < one.worst
 
 
-def test_flexible_neighbour():
+def test_flexible_neighbor():
     """A straight beam cut in the middle has the frequencies of the whole one."""
     half = beam(0.5, EI=1.0, EA=1e6, mass_per_length=1.0, elements=6, planes="y")
     table = convergence(modal(half, 4), "node6", count=2, attached=half, angles=[0.0, 0.5])
@@ -223,7 +223,7 @@ def test_shapes_that_cannot_carry_a_load():
 
 def test_messages():
     s = plane_beam()
-    with pytest.raises(InputError, match="none of the freedoms"):
+    with pytest.raises(InputError, match="none of the degrees of freedom"):
         guyan(s, {"node0": "all"})
     with pytest.raises(InputError, match="no node 'node66'"):
         guyan(s, {"node66": "all"})

@@ -111,7 +111,7 @@ def test_effective_masses_add_up():
 
 
 def _exact(s):
-    """r' M^-1 r for the momentum r of unit rates of the freedoms, from the integration points themselves."""
+    """r' M^-1 r for the momentum r of unit rates of the degrees of freedom, from the integration points themselves."""
     smp = s.samples
     R = np.zeros((len(smp.mass) * 3, 6))
     for k, e in enumerate(np.eye(3)):

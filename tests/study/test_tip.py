@@ -92,7 +92,7 @@ def test_a_saved_run_knows_its_loop_again(outcome):
         ("finish = [0.9, 0.4]", 'finish = ["3 kg", 0.4]', r"tip.toml:\d+: inversion.path.finish"),
         ('joints = ["shoulder", "elbow"]', 'joints = "shoulder"', r"inversion.joints: found .*; expected joints, a list"),
         ('step = "2 ms"', 'step = "2 ms"\nt_end = 3', r"run.t_end: found given with \[inversion\]"),
-        ("duration = \"0.8 s\"}", 'duration = "0.8 s"}\ncolour = 3', r"colour"),
+        ("duration = \"0.8 s\"}", 'duration = "0.8 s"}\ncolor = 3', r"color"),
     ],
 )  # fmt: skip
 def test_mistakes_are_named(old, new, found):

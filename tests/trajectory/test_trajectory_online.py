@@ -33,7 +33,7 @@ def test_normal_numbers_are_those_of_whole_number_arithmetic() -> None:
 
 
 def test_normal_numbers_are_independent_and_normal() -> None:
-    """Means, variances and correlations of neighbours within 4.5 standard errors: once in ten thousand by chance for fair numbers."""
+    """Means, variances and correlations of neighbors within 4.5 standard errors: once in ten thousand by chance for fair numbers."""
     native = kernel.compile(pair(), finite=False)
     row, step = (a.ravel() for a in np.meshgrid(np.arange(1024.0), np.arange(200.0), indexing="ij"))
     n, next_key = (native(round_keys((5, count)), row, step).reshape(1024, 200, 2) for count in (1, 2))

@@ -244,7 +244,7 @@ def test_limits_of_seven_joints_in_many_directions_hold_between_points() -> None
 
 
 def test_many_paths_are_each_alone(arm: art.Mechanism) -> None:
-    """Bit by bit: a path does not know of its neighbours in the vectors."""
+    """Bit by bit: a path does not know of its neighbors in the vectors."""
     points = np.random.default_rng(1).uniform(-1, 1, size=(11, 4, 2))
     together = path_speed(arm, points, effort=2500.0, velocity=3.0, grid=60)
     for k in (0, 7, 10):

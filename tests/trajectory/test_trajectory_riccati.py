@@ -181,12 +181,12 @@ def test_obstacle_is_kept_clear(arm: art.Mechanism) -> None:
     given = {"duration": 1.0, "effort": 1e3, "scheme": "riccati", "intervals": 60}
     ends = ([-0.4, 0.3], [0.9, -0.5])
     free = plan(arm, *ends, **given)
-    centre = arm.pose("tip", free.q[25])[:3, 3] + [0.05, 0.0, 0.05]
+    center = arm.pose("tip", free.q[25])[:3, 3] + [0.05, 0.0, 0.05]
     across = np.array([0.0, 1.0, 0.0])
-    post = Rod(tuple(centre - across), tuple(centre + across), radius=0.1)
+    post = Rod(tuple(center - across), tuple(center + across), radius=0.1)
     tip = Hull("tip", (0, 0, 0), (0, 0, 0), radius=0.05, balls=1)
     found = plan(arm, *ends, **given, obstacles=[Clear(post, (tip,), margin=0.01)])
-    off = np.linalg.norm((arm.pose("tip", found.q)[:, :3, 3] - centre)[:, [0, 2]], axis=1)
+    off = np.linalg.norm((arm.pose("tip", found.q)[:, :3, 3] - center)[:, [0, 2]], axis=1)
     assert off.min() == pytest.approx(0.16, abs=1e-5)  # touched: the shorter way is blocked
     assert found.cost > free.cost
 

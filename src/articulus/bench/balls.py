@@ -17,7 +17,7 @@ from articulus.simulation.loop.contact import Plane, Sphere
 
 RADIUS, MASS = 0.05, 1.0
 GAP = 2.4 * RADIUS
-"""Distance of the centres at the start; walls are half of it from the outer ones [m]."""
+"""Distance of the centers at the start; walls are half of it from the outer ones [m]."""
 STEP, SETTLING, TIMED, SAMPLE = 2.5e-4, 0.5, 0.25, 0.01
 """Step, time until most balls lie, time of the run that is measured, distance of its samples [s]."""
 ALLOWED = 1e-5

@@ -29,7 +29,7 @@ REST = (0.0, 0.7, -1.4)
 """Angles of roll, pitch and knee without load [rad]."""
 MASSES = ((9.0, (0.0, 0.0, 0.0), (0.06, 0.25, 0.28)), (0.7, (0.0, 0.03, 0.0), (6e-4, 8e-4, 6e-4)),
           (1.0, (0.0, 0.0, -0.08), (5e-3, 5e-3, 1e-3)), (0.2, (0.0, 0.0, -0.1), (1.5e-3, 1.5e-3, 5e-5)))  # fmt: skip
-"""Mass [kg], centre of mass [m] and moments of inertia [kg m^2] of trunk, hip, thigh and shank."""
+"""Mass [kg], center of mass [m] and moments of inertia [kg m^2] of trunk, hip, thigh and shank."""
 FOOT, FRICTION = 0.02, 0.8
 HEIGHTS = 5e-3
 """Largest difference of the heights at which the trunk stands in both engines [m]: their contacts give way differently."""

@@ -84,7 +84,9 @@ def _with_named_masses(model: Model) -> art.Mechanism:
 def first_runs(effort: Effort) -> Iterator[Measurement]:
     """Give the time of a first short run, cold of long mechanisms and warm of 7 revolutes, and of a first linear model."""
     with starter(SIMULATE) as start:
-        for model, note in () if effort.quick else ((chain(LONG), ""), (tree(), "30 freedoms, free base")):
+        for model, note in (
+            () if effort.quick else ((chain(LONG), ""), (tree(), "30 degrees of freedom, free base"))
+        ):
             yield _cold(start, model, note)
         warm = start.warm(chain(7), ONE_STATE, 1 if effort.quick else 5).processor
         yield _seconds("warm first simulate", 7, warm, 0.6, "")

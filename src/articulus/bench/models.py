@@ -25,9 +25,9 @@ class JointedBody:
         Pose of the joint in the parent.
     mass : float [kg]
     com : array, (3,) [m]
-        Centre of mass, link frame.
+        Center of mass, link frame.
     inertia : array, (3, 3) [kg m^2]
-        About the centre of mass, link axes.
+        About the center of mass, link axes.
     free : bool
         Whether the link floats.
     """

@@ -14,7 +14,7 @@ import numpy as np
 
 from articulus.browser import skeleton
 from articulus.browser.poses import body_poses
-from articulus.browser.scene import COLOURS, flexible_of, mechanism_size, moved
+from articulus.browser.scene import COLORS, flexible_of, mechanism_size, moved
 from articulus.browser.skeleton import Shape
 from articulus.browser.solids import merged
 from articulus.dynamics.mechanism import Mechanism
@@ -46,7 +46,7 @@ DETAIL = 1 / 160
 """Cells of meshes, in parts of the mechanism's size."""
 
 Part = tuple[np.ndarray, np.ndarray]
-"""Corners of triangles (m, 3, 3) [m] and their colours (m, 3)."""
+"""Corners of triangles (m, 3, 3) [m] and their colors (m, 3)."""
 
 
 def picture(mechanism: Mechanism, q: Any = None) -> bytes:
@@ -61,8 +61,8 @@ def picture(mechanism: Mechanism, q: Any = None) -> bytes:
     at = mechanism.neutral if q is None else np.asarray(q, dtype=float)
     parts = list(_parts(mechanism, at))
     corners = np.concatenate([c for c, _ in parts]) if parts else np.zeros((0, 3, 3))
-    colours = np.concatenate([c for _, c in parts]) if parts else np.zeros((0, 3))
-    return _png(_drawn(corners, colours, skeleton.up_direction(mechanism.description)))
+    colors = np.concatenate([c for _, c in parts]) if parts else np.zeros((0, 3))
+    return _png(_drawn(corners, colors, skeleton.up_direction(mechanism.description)))
 
 
 def _parts(mechanism: Mechanism, q: np.ndarray) -> Iterator[Part]:
@@ -78,14 +78,14 @@ def _parts(mechanism: Mechanism, q: np.ndarray) -> Iterator[Part]:
     poses = body_poses(mechanism, q)
     yield from _struts(d, poses)
     for k, (body, pose) in enumerate(zip(d.bodies, poses)):
-        colour = COLOURS[k % len(COLOURS)]
-        own: list[Part] = [part for v in body.visuals for part in _visual(v, colour, size)]
+        color = COLORS[k % len(COLORS)]
+        own: list[Part] = [part for v in body.visuals for part in _visual(v, color, size)]
         if not own and not (drawn and body.massless):
             shapes = skeleton.body_shapes(d, body, size, radius)
-            own = [_shape(s, JOINT if s.role == "joint" else colour) for s in shapes if s.role != "mass"]
-            own += [_shape(s, colour) for s in _chain(body, radius[body.name])]
-        for corners, colours in own:
-            yield moved(pose, corners.reshape(-1, 3)).reshape(-1, 3, 3), colours
+            own = [_shape(s, JOINT if s.role == "joint" else color) for s in shapes if s.role != "mass"]
+            own += [_shape(s, color) for s in _chain(body, radius[body.name])]
+        for corners, colors in own:
+            yield moved(pose, corners.reshape(-1, 3)).reshape(-1, 3, 3), colors
 
 
 def _chain(body: Body, radius: float) -> Iterator[Shape]:
@@ -106,14 +106,14 @@ def _struts(d: Description, poses: np.ndarray) -> Iterator[Part]:
                 start = moved(pose[owner], v.at.matrix()[None, :3, 3])[0]
                 end = moved(pose[v.body], np.array([v.end]))[0]
                 joint = start + 0.62 * (end - start)
-                for a, b, radius, colour in (
+                for a, b, radius, color in (
                     (start, joint, v.radius, v.color or GREY),
                     (joint, end, 0.52 * v.radius, "#b4bac0"),
                 ):
-                    yield _shape(Shape("disc", tuple(a), tuple(b), radius), colour)
+                    yield _shape(Shape("disc", tuple(a), tuple(b), radius), color)
 
 
-def _visual(v: Visual, colour: str, size: float) -> Iterator[Part]:
+def _visual(v: Visual, color: str, size: float) -> Iterator[Part]:
     match v:
         case Box():
             corners = _box(0.5 * np.array(v.size))
@@ -132,12 +132,12 @@ def _visual(v: Visual, colour: str, size: float) -> Iterator[Part]:
             if len(triangles):
                 yield (
                     _placed(v, vertices[triangles]),
-                    _rgb(v.color or colour, len(triangles)) if painted is None else painted / 255,
+                    _rgb(v.color or color, len(triangles)) if painted is None else painted / 255,
                 )
             return
         case _:
             return
-    yield _placed(v, corners), _rgb(v.color or colour, len(corners))
+    yield _placed(v, corners), _rgb(v.color or color, len(corners))
 
 
 def _placed(v: Visual, corners: np.ndarray) -> np.ndarray:
@@ -145,7 +145,7 @@ def _placed(v: Visual, corners: np.ndarray) -> np.ndarray:
     return corners @ X[:3, :3].T + X[:3, 3]
 
 
-def _shape(s: Shape, colour: str) -> Part:
+def _shape(s: Shape, color: str) -> Part:
     """Return a solid of a skeleton."""
     a, b = np.array(s.start), np.array(s.end)
     length = float(np.linalg.norm(b - a))
@@ -160,11 +160,11 @@ def _shape(s: Shape, colour: str) -> Part:
     R = frame_with_z((b - a) / length) if length else np.eye(3)
     middle = a if s.kind == "ball" else (a + b) / 2
     placed = corners @ R.T + middle
-    return placed, _rgb(colour, len(placed))
+    return placed, _rgb(color, len(placed))
 
 
-def _rgb(colour: str, count: int) -> np.ndarray:
-    return np.tile([int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)], (count, 1))
+def _rgb(color: str, count: int) -> np.ndarray:
+    return np.tile([int(color[k : k + 2], 16) / 255 for k in (1, 3, 5)], (count, 1))
 
 
 def _box(half: np.ndarray) -> np.ndarray:
@@ -189,7 +189,7 @@ def _round(outline: list[tuple[float, float]]) -> np.ndarray:
     return np.concatenate([np.stack([a, b, c], axis=2), np.stack([a, c, d], axis=2)]).reshape(-1, 3, 3)
 
 
-def _drawn(corners: np.ndarray, colours: np.ndarray, up: np.ndarray) -> np.ndarray:
+def _drawn(corners: np.ndarray, colors: np.ndarray, up: np.ndarray) -> np.ndarray:
     """Return the picture, (HEIGHT, WIDTH, 4) of bytes, transparent where nothing is."""
     axes = _axes(up)
     seen = corners @ axes.T  # right, up, towards the viewer
@@ -201,7 +201,7 @@ def _drawn(corners: np.ndarray, colours: np.ndarray, up: np.ndarray) -> np.ndarr
         scale = 0.9 * min(width / max(high[0] - low[0], 1e-12), height / max(high[1] - low[1], 1e-12))
         middle = (low + high) / 2
         pixels = (seen - middle) * scale * np.array([1, -1, 1]) + np.array([width / 2, height / 2, 0])
-        for corner, shade in zip(pixels, _lit(corners, colours, axes)):
+        for corner, shade in zip(pixels, _lit(corners, colors, axes)):
             _fill(image, depth, corner, shade)
     small = image.reshape(HEIGHT, FINER, WIDTH, FINER, 4).mean(axis=(1, 3))
     small[..., :3] /= np.maximum(small[..., 3:], 1e-9)
@@ -221,17 +221,17 @@ def _axes(up: np.ndarray) -> np.ndarray:
     return np.stack([right, np.cross(towards, right), towards])
 
 
-def _lit(corners: np.ndarray, colours: np.ndarray, axes: np.ndarray) -> np.ndarray:
-    """Return the colours of triangles in the light, whichever side is seen."""
+def _lit(corners: np.ndarray, colors: np.ndarray, axes: np.ndarray) -> np.ndarray:
+    """Return the colors of triangles in the light, whichever side is seen."""
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     normal /= np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
     normal *= np.where(normal @ axes[2] < 0, -1.0, 1.0)[:, None]
     light = LIGHT[0] * axes[0] + LIGHT[2] * axes[1] - LIGHT[1] * axes[2]
     bright = 0.45 + 0.55 * np.clip(normal @ (light / np.linalg.norm(light)), 0, 1)
-    return np.clip(colours * bright[:, None], 0, 1)
+    return np.clip(colors * bright[:, None], 0, 1)
 
 
-def _fill(image: np.ndarray, depth: np.ndarray, corner: np.ndarray, colour: np.ndarray) -> None:
+def _fill(image: np.ndarray, depth: np.ndarray, corner: np.ndarray, color: np.ndarray) -> None:
     """Draw a triangle (3, 3): columns, rows and depths of its corners."""
     height, width = depth.shape
     x0, y0 = np.maximum(np.floor(corner[:, :2].min(axis=0)).astype(int), 0)
@@ -247,7 +247,7 @@ def _fill(image: np.ndarray, depth: np.ndarray, corner: np.ndarray, colour: np.n
     window = (slice(y0, y1), slice(x0, x1))
     inside = (b >= 0) & (c >= 0) & (b + c <= 1) & (z > depth[window])
     depth[window][inside] = z[inside]
-    image[window][inside] = (*colour, 1.0)
+    image[window][inside] = (*color, 1.0)
 
 
 def _png(pixels: np.ndarray) -> bytes:

@@ -28,7 +28,7 @@ SIGNAL_BYTES = 2e6
 TOUCHING = 200
 """Most pairs of `Contacts` that are drawn: those with the largest forces of the run."""
 OBSTACLE = "#8d6e63"
-"""Colour of obstacles."""
+"""Color of obstacles."""
 LANES = 8
 """Most runs of a batch that are shown; of more, evenly chosen ones."""
 

@@ -22,8 +22,8 @@ from articulus.model.mechanism.inertias import body_mass
 from articulus.model.mechanism.pose import quaternion_of
 from articulus.model.mechanism.visual import box_corners
 
-COLOURS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#8a7a00", "#6a51a3")
-"""Colours of bodies: those of Okabe and Ito, which colour-blind people tell apart, yellow darkened, black replaced."""
+COLORS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#8a7a00", "#6a51a3")
+"""Colors of bodies: those of Okabe and Ito, which color-blind people tell apart, yellow darkened, black replaced."""
 
 SECOND_ORDER = 20_000
 """Most numbers of a flexible body's displacements of second order; with more it is drawn to first order."""
@@ -80,7 +80,7 @@ class SceneBody:
     joint, joint_type : str
         By which it hangs.
     mass : float [kg]
-    colour : str
+    color : str
     shapes : tuple of Shape
         Its skeleton.
     origin : three numbers [m]
@@ -100,7 +100,7 @@ class SceneBody:
     joint: str
     joint_type: str
     mass: float
-    colour: str
+    color: str
     shapes: tuple[Shape, ...]
     origin: Point
     axes: tuple[Point, ...]
@@ -194,7 +194,7 @@ def scene_of(
     d = mechanism.description
     size = mechanism_size(mechanism)
     radius = skeleton.thickness(d, size)
-    bodies = [_body(d, b, COLOURS[k % len(COLOURS)], size, radius) for k, b in enumerate(d.bodies)]
+    bodies = [_body(d, b, COLORS[k % len(COLORS)], size, radius) for k, b in enumerate(d.bodies)]
     visuals = [*d.visuals, *(v for b in d.bodies for v in b.visuals)]
     numbers, meshes = packed_meshes(visuals, size, mesh_bytes)
     standing = solids(d.visuals, numbers)
@@ -233,14 +233,14 @@ def outline(d: Description, body: str) -> np.ndarray:
     points = [skeleton.landmarks(d, body)]
     if body != GROUND:
         held = next(b for b in d.bodies if b.name == body)
-        _, centre = body_mass(held)
+        _, center = body_mass(held)
         hub = skeleton.inboard(d, body)
-        points.append(centre[None])
+        points.append(center[None])
         if held.visuals:
             corners = np.concatenate([v.corners() for v in held.visuals])
             points.append(box_corners(np.stack([corners.min(axis=0), corners.max(axis=0)])))
         elif len(points[0]) < 2 and hub is not None:
-            points.append((2 * centre - hub)[None])
+            points.append((2 * center - hub)[None])
         if held.modes is not None:
             points.append(np.array([s.position for s in held.modes.stations.values()]).reshape(-1, 3))
     return np.concatenate(points)
@@ -263,14 +263,14 @@ def moved(pose: np.ndarray, points: np.ndarray) -> np.ndarray:
     return points + 2 * (w[..., None] * cross + np.cross(u, cross)) + pose[..., None, :3]
 
 
-def _body(d: Description, body: Body, colour: str, size: float, radius: dict[str, float]) -> SceneBody:
+def _body(d: Description, body: Body, color: str, size: float, radius: dict[str, float]) -> SceneBody:
     c = d.inboard(body.name)
     at = c.child_at.matrix()
     mass, _ = body_mass(body)
     shapes = (*skeleton.body_shapes(d, body, size, radius), *skeleton.rails(d, body.name, size, radius))
     axes = skeleton.joint_axes(c.joint, at)
     origin = (float(at[0, 3]), float(at[1, 3]), float(at[2, 3]))
-    parts = (c.parent, c.node, c.name, c.joint.type_name, mass, colour, shapes, origin, axes)
+    parts = (c.parent, c.node, c.name, c.joint.type_name, mass, color, shapes, origin, axes)
     return SceneBody(body.name, *parts, flexible=flexible_of(body, radius[body.name]))
 
 

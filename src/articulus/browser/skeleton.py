@@ -35,7 +35,7 @@ class Shape:
     radius : float [m]
         Half the width of a box.
     role : str
-        "link" (in the body's colour), "joint" or "mass".
+        "link" (in the body's color), "joint" or "mass".
     """
 
     kind: Kind
@@ -110,27 +110,27 @@ def body_shapes(d: Description, body: Body, size: float, radius: dict[str, float
     shapes = [*joint_shapes(c.joint, hinge, joint_radius), *closing_shapes(d, body.name, r)]
     if body.modes is None or not body.modes.stations:
         shapes += _links(d, body, size, r)
-    mass, centre = body_mass(body)
+    mass, center = body_mass(body)
     if mass:
         total = sum(body_mass(b)[0] for b in d.bodies)
         ball = 0.06 * size * (mass / total) ** (1 / 3)
-        shapes.append(Shape("ball", _point(centre), _point(centre), float(ball), "mass"))
+        shapes.append(Shape("ball", _point(center), _point(center), float(ball), "mass"))
     return tuple(shapes)
 
 
 def _links(d: Description, body: Body, size: float, r: float) -> Iterator[Shape]:
-    """Yield tubes from a body's hub to everything on it; a body with nothing on it reaches through its centre of mass."""
-    _, centre = body_mass(body)
+    """Yield tubes from a body's hub to everything on it; a body with nothing on it reaches through its center of mass."""
+    _, center = body_mass(body)
     found = inboard(d, body.name)
-    hub = centre if found is None else found
+    hub = center if found is None else found
     ends = _distinct([p for p in outboard(d, body.name) if np.linalg.norm(p - hub) > SAME * size], size)
-    if not ends and np.linalg.norm(centre - hub) > SAME * size:
-        ends = [2 * centre - hub]
+    if not ends and np.linalg.norm(center - hub) > SAME * size:
+        ends = [2 * center - hub]
     for end in ends:
         yield Shape("tube", _point(hub), _point(end), r)
-    aside = min([_distance(centre, hub, end) for end in ends], default=0.0)
+    aside = min([_distance(center, hub, end) for end in ends], default=0.0)
     if aside > 2 * r:
-        yield Shape("tube", _point(hub), _point(centre), 0.45 * r)
+        yield Shape("tube", _point(hub), _point(center), 0.45 * r)
     if not ends:
         yield Shape("ball", _point(hub), _point(hub), 1.2 * r)
 

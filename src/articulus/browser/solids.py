@@ -33,7 +33,7 @@ class Solid:
         Lengths along x, y, z; radius and length along z; radius; half axes; nothing for a mesh.
     position : three numbers [m]
     quaternion : four numbers (w, x, y, z) [-]
-    colour : str
+    color : str
         "#rrggbb"; that of the body if empty.
     opacity : float [-]
     mesh : int
@@ -48,7 +48,7 @@ class Solid:
     size: tuple[float, ...]
     position: Point
     quaternion: tuple[float, float, float, float]
-    colour: str
+    color: str
     opacity: float
     mesh: int = -1
     body: str = ""
@@ -69,8 +69,8 @@ class PackedMesh:
         Three vertices each, four bytes a number if `wide`, else two.
     wide : bool
     palette : list of str
-        Colours "#rrggbb" of its triangles; empty when all have that of the solid.
-    colours : str
+        Colors "#rrggbb" of its triangles; empty when all have that of the solid.
+    colors : str
         Number in the palette of each triangle, a byte each.
     """
 
@@ -80,7 +80,7 @@ class PackedMesh:
     triangles: str
     wide: bool
     palette: tuple[str, ...] = ()
-    colours: str = ""
+    colors: str = ""
 
 
 def solids(visuals: Iterable[Visual], meshes: Mapping[str, int]) -> tuple[Solid, ...]:
@@ -156,7 +156,7 @@ def _width(vertices: np.ndarray) -> int:
 
 
 def merged(mesh: Mesh, cell: float) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Return vertices (n, 3) [m], triangles (m, 3) and their colours of a mesh in which those vertices that share a cell of a grid are one.
+    """Return vertices (n, 3) [m], triangles (m, 3) and their colors of a mesh in which those vertices that share a cell of a grid are one.
 
     They meet in their mean, and triangles that lose a side vanish (Rossignac & Borrel 1993). Cells are at least as wide as the steps of
     packed coordinates, so that loose triangles grow together.
@@ -172,12 +172,12 @@ def merged(mesh: Mesh, cell: float) -> tuple[np.ndarray, np.ndarray, np.ndarray 
     triangles = np.stack([a, b, c], axis=1)[whole]
     used = np.zeros(len(vertices), dtype=bool)
     used[triangles] = True
-    colours = None if mesh.colors is None else mesh.colors[whole]
-    return vertices[used], (np.cumsum(used) - 1)[triangles], colours
+    colors = None if mesh.colors is None else mesh.colors[whole]
+    return vertices[used], (np.cumsum(used) - 1)[triangles], colors
 
 
 def pack_mesh(
-    vertices: np.ndarray, triangles: np.ndarray, colours: np.ndarray | None = None
+    vertices: np.ndarray, triangles: np.ndarray, colors: np.ndarray | None = None
 ) -> PackedMesh | None:
     """Return a mesh as short texts; None for one without a triangle."""
     if len(triangles) == 0:
@@ -187,14 +187,14 @@ def pack_mesh(
     whole = np.round((vertices - low) / np.where(step > 0, step, 1.0)).astype("<u2")
     width = _width(vertices)
     numbers = _text(triangles.astype(f"<u{width}"))
-    palette, chosen = ((), "") if colours is None else _palette(colours)
+    palette, chosen = ((), "") if colors is None else _palette(colors)
     return PackedMesh(_point(low), _point(step), _text(whole), numbers, width == 4, palette, chosen)
 
 
-def _palette(colours: np.ndarray) -> tuple[tuple[str, ...], str]:
-    """Return at most 256 colours and which of them each triangle has; where there are more, similar ones become one."""
+def _palette(colors: np.ndarray) -> tuple[tuple[str, ...], str]:
+    """Return at most 256 colors and which of them each triangle has; where there are more, similar ones become one."""
     for levels in (256, 52, 26, 13, 9, 6):  # 6 x 6 x 6 is below 256
-        steps = np.round(colours / 255 * (levels - 1)).astype(int)
+        steps = np.round(colors / 255 * (levels - 1)).astype(int)
         found, index = np.unique((steps[:, 0] << 16) + (steps[:, 1] << 8) + steps[:, 2], return_inverse=True)
         if len(found) <= 256:
             break

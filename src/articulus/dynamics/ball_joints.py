@@ -1,20 +1,20 @@
 """Mechanisms of ball joints in absolute coordinates: implicit equations, and their Newton correction in linear cost.
 
-Body i has the velocity V of its mass centre, Euler parameters p and their rates s. In its axes u leads from the mass centre to
-its own joint, and b from the mass centre of its parent to the same joint, in the axes of the parent. With A(p) the rotation to
+Body i has the velocity V of its mass center, Euler parameters p and their rates s. In its axes u leads from the mass center to
+its own joint, and b from the mass center of its parent to the same joint, in the axes of the parent. With A(p) the rotation to
 ground axes, and all sums over the bodies that i carries:
 
     Gd  = (V + Adot u) - (V + Adot b of the parent)                         the joint does not come apart
-    F   = N - (I wdot + w x I w) + u x A' y - sum of b x A' y               moments about the mass centre
+    F   = N - (I wdot + w x I w) + u x A' y - sum of b x A' y               moments about the mass center
     I1  = p.p - 1,   I2 = p.s,   I3 = G(p) (s - pdot)                       w = 2 G(p) s
 
 where y = m (Vdot - g) - f of the body and of all bodies that hang on it is the force in its joint. N and f are moments and
 forces from elsewhere: joint torques, wrenches on frames, friction. An implicit formula makes Xdot = sigma X + const, and a
 Newton iteration solves J dX = E with J = dE/dX + sigma dE/dXdot.
 
-The positions of the mass centres follow from p and are no unknowns here; their row G of the paper has the same derivative by p
+The positions of the mass centers follow from p and are no unknowns here; their row G of the paper has the same derivative by p
 as Gd has by s. Elimination of dp, and of dV by the changes y = sigma T of the joint forces, leaves one sparse system in
-(ds, T) with blocks for neighbours only. Taken from the ends of the tree inwards it has no fill beyond these.
+(ds, T) with blocks for neighbors only. Taken from the ends of the tree inwards it has no fill beyond these.
 
 Source: Chou 1989, equations 5 to 50, for a chain without forces, where u = a - r, and b = -r of the body before. The paper
 writes the rows as sums along the chain, whose differences are taken here, and leaves the last elimination to a report. It
@@ -102,11 +102,11 @@ class Ball:
     m: SX
     """Mass [kg]."""
     inertia: SX
-    """About the mass centre, body axes [kg m^2]."""
-    centre: SX
-    """Mass centre from the joint, body axes [m]; u is its opposite."""
+    """About the mass center, body axes [kg m^2]."""
+    center: SX
+    """Mass center from the joint, body axes [m]; u is its opposite."""
     b: SX
-    """Joint from the mass centre of the parent, axes of the parent; for the ground from its origin [m]."""
+    """Joint from the mass center of the parent, axes of the parent; for the ground from its origin [m]."""
     turn: DM
     """Quaternion of the joint's axes in those of the parent."""
 
@@ -114,7 +114,7 @@ class Ball:
     def of(part: NodeParts, parents: Sequence[Ball]) -> Ball:
         own = part.inertia
         c = own.h / own.m
-        b = part.outer.p if part.parent == ROOT else part.outer.p - parents[part.parent].centre
+        b = part.outer.p if part.parent == ROOT else part.outer.p - parents[part.parent].center
         span = slice(part.v[0], part.v[-1] + 1)
         central = own.J + own.m * ca.mtimes(skew(c), skew(c))
         return Ball(part.parent, part.q, span, own.m, central, c, b, _quaternion(part.outer.R))
@@ -232,7 +232,7 @@ class BallJoints:
                 w = w + ca.mtimes(self._between(ball, turn).T, turning[ball.parent])
             s = 0.5 * ca.mtimes(g_matrix(p).T, w)
             turning.append(w)
-            out.append(ca.vertcat(V + ca.mtimes(rotation_rate(p, s), ball.centre), p, s))
+            out.append(ca.vertcat(V + ca.mtimes(rotation_rate(p, s), ball.center), p, s))
         return ca.vertcat(*out)
 
     def _between(self, ball: Ball, turn: SX) -> SX:
@@ -251,7 +251,7 @@ class BallJoints:
         for frame, wrench in wrenches.items():
             i, X = self.tree.frame(frame)
             if i != ROOT:
-                A, arm = rotation(self.bodies[i].p), X.p - self.balls[i].centre
+                A, arm = rotation(self.bodies[i].p), X.p - self.balls[i].center
                 N[i] += ca.mtimes(A.T, wrench[:3]) + cross(arm, ca.mtimes(A.T, wrench[3:]))
                 f[i] += wrench[3:]
         return N, f
@@ -322,7 +322,7 @@ class BallJoints:
         """Return E of one body, equations 12, 22 and 35."""
         ball, own = self.balls[i], self.bodies[i]
         A, G = rotation(own.p), g_matrix(own.p)
-        Gd = own.V - ca.mtimes(rotation_rate(own.p, own.s), ball.centre)
+        Gd = own.V - ca.mtimes(rotation_rate(own.p, own.s), ball.center)
         if ball.parent != ROOT:
             parent = self.bodies[ball.parent]
             Gd -= parent.V + ca.mtimes(rotation_rate(parent.p, parent.s), ball.b)
@@ -339,14 +339,14 @@ class BallJoints:
         }
 
     def _arms(self, i: int) -> list[tuple[SX, int]]:
-        """Return where joint forces act on a body, from its mass centre, with the sign of the force: u, and -b of others."""
-        return [(-self.balls[i].centre, i), *((-self.balls[k].b, k) for k in self.carried[i])]
+        """Return where joint forces act on a body, from its mass center, with the sign of the force: u, and -b of others."""
+        return [(-self.balls[i].center, i), *((-self.balls[k].b, k) for k in self.carried[i])]
 
     def _linkage(self) -> tuple[SX, SX, SX, SX]:
         """Return C, L, L_rate and U."""
         C, L, L_rate, U = ({} for _ in range(4))
         for i, (ball, own) in enumerate(zip(self.balls, self.bodies)):
-            ends = [(i, -ball.centre, 1.0)]
+            ends = [(i, -ball.center, 1.0)]
             if ball.parent != ROOT:
                 ends.append((ball.parent, ball.b, -1.0))
             for k, arm, sign in ends:

@@ -1,6 +1,6 @@
 """Forward dynamics of short mechanisms: mass matrix by composite bodies, factored along the tree.
 
-O(n^3) in general, but the way with the fewest operations up to some ten freedoms (Walker & Orin 1982); the
+O(n^3) in general, but the way with the fewest operations up to some ten degrees of freedom (Walker & Orin 1982); the
 articulated-body algorithm takes over beyond.
 """
 

@@ -25,8 +25,8 @@ from articulus.spatial import Force, Motion, Product, RigidInertia, Transform, c
 def coriolis_matrix(run: Runner, v: Any) -> Any:
     """Return C, (nv, nv) [kg m^2/s, kg m/s, kg/s], by sums over the bodies behind each joint.
 
-    A rotor r on the parent p of freedom k adds r . dS_j/dt to entry (k, j), and S_j . (w_p x r) to entry (j, k), for the angular
-    parts of every freedom j that moves p. Armature is constant and adds nothing. Source: Echeandia & Wensing 2021, algorithm 1.
+    A rotor r on the parent p of degree of freedom k adds r . dS_j/dt to entry (k, j), and S_j . (w_p x r) to entry (j, k), for the angular
+    parts of every degree of freedom j that moves p. Armature is constant and adds nothing. Source: Echeandia & Wensing 2021, algorithm 1.
     Cost: O(n d).
     """
     tree, n = run.tree, len(run.tree)
@@ -96,7 +96,7 @@ def gathered(
     spin: SX | None = None,
     w: SX | None = None,
 ) -> tuple[SX, SX, SX, SX]:
-    """Return force, momentum and row of every freedom, and the entries between those of the node; `spin` of its rotor."""
+    """Return force, momentum and row of every degree of freedom, and the entries between those of the node; `spin` of its rotor."""
     count = len(node.S)
     directions, rates = ([Motion.unpack(x[6 * k : 6 * k + 6]) for k in range(count)] for x in (S, Sdot))
     forces = [inertia @ d + (B @ s) * 0.5 for s, d in zip(directions, rates)]

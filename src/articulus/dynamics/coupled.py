@@ -222,7 +222,7 @@ def _written(algorithm: Callable[..., tuple], *matrices: Any) -> tuple:
 
 
 def _pattern(tree: Description) -> ca.Sparsity:
-    """Return which entries of the mass matrix of a tree of rigid bodies are not zero: those of freedoms on one path."""
+    """Return which entries of the mass matrix of a tree of rigid bodies are not zero: those of degrees of freedom on one path."""
     chain = next_inward(tree_of(tree, regroup=True))
     pairs = [(k, i) for k in range(tree.nv) for i in [k, *inward(chain, k)]]
     rows, columns = zip(*pairs, *((i, k) for k, i in pairs))

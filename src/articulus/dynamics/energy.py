@@ -47,7 +47,7 @@ def kinetic_energy(tree: Tree, v: SX) -> SX:
 def potential_energy(tree: Tree) -> SX:
     """Return the energy in gravity, in springs and in deformations [J].
 
-    That in gravity is zero with every centre of mass in the ground origin's plane.
+    That in gravity is zero with every center of mass in the ground origin's plane.
     """
     elastic = SX(0)
     for node in tree.nodes:
@@ -89,7 +89,7 @@ def total_mass(tree: Tree) -> SX:
 
 
 def center_of_mass(tree: Tree) -> SX:
-    """Return the centre of mass of everything that moves, in the ground frame, (3,) [m]."""
+    """Return the center of mass of everything that moves, in the ground frame, (3,) [m]."""
     moment = SX.zeros(3)
     for node, X in zip(tree.nodes, tree.world):
         moment += _first_moment(node, X)
@@ -123,7 +123,7 @@ def momentum(tree: Tree, v: SX) -> SX:
 
 
 def centroidal_momentum(tree: Tree, v: SX) -> SX:
-    """Return angular momentum about the centre of mass and linear momentum, ground axes, (6,) [kg m^2/s, kg m/s]."""
+    """Return angular momentum about the center of mass and linear momentum, ground axes, (6,) [kg m^2/s, kg m/s]."""
     h = _momentum(tree, v)
     return ca.vertcat(h.n - cross(center_of_mass(tree), h.f), h.f)
 
@@ -131,7 +131,7 @@ def centroidal_momentum(tree: Tree, v: SX) -> SX:
 def centroidal_momentum_matrix(tree: Tree) -> SX:
     """Return A with centroidal momentum = A v, (6, nv) [kg m^2, kg m, kg] (Orin & Goswami 2008).
 
-    Column k is the momentum of the bodies that freedom k carries, when it alone moves with unit rate.
+    Column k is the momentum of the bodies that degree of freedom k carries, when it alone moves with unit rate.
     """
     composite = [node.inertia for node in tree.nodes]
     modal = [Modal.of(node) for node in tree.nodes]

@@ -42,7 +42,7 @@ def forward_dynamics(run: Runner, v: Any, tau: Any, force: list | None = None) -
     -------
     (nv,) [rad/s^2 or m/s^2]
 
-    Source: Featherstone 2008, table 7.1, with accelerations of origins as in `newton_euler`; several freedoms of a
+    Source: Featherstone 2008, table 7.1, with accelerations of origins as in `newton_euler`; several degrees of freedom of a
     joint are eliminated one after the other; rotors carried by the parent as in Chen & Ou 1989; the modes of a flexible body
     are eliminated before its joint (Jain & Rodriguez 1992). Cost: O(n), cubic in the modes of one body.
     """
@@ -176,7 +176,7 @@ def eliminate(
     pA: Force | None,
     *modal: Any,
 ) -> tuple:
-    """Return U, 1/d, u and c of the node's freedoms from what its children left (second pass); `Yielding` modes behind them."""
+    """Return U, 1/d, u and c of the node's degrees of freedom from what its children left (second pass); `Yielding` modes behind them."""
     return _eliminated(node, v, tau, w, wp, IA, pA, *modal)[:-2]
 
 
@@ -277,7 +277,7 @@ def carry(node: Node, Ap: Motion, c: Motion, modal: SX) -> tuple[Motion]:
 
 
 def _bias_acceleration(node: Node, v: SX, w: SX, wp: SX | None) -> Motion:
-    """Return the acceleration of a node at zero accelerations of its parent and its freedoms."""
+    """Return the acceleration of a node at zero accelerations of its parent and its degrees of freedom."""
     c = velocity_product(node, v, w)
     return c if wp is None else c + node.X.acceleration_to_child(Motion.zero(), wp)
 
@@ -315,7 +315,7 @@ def _eliminated(
 def accelerate(
     node: Node, Ap: Motion, U: SX, d_inverse: SX, u: SX, c: Motion, modes: Yielding | Yielded | None = None
 ) -> tuple:
-    """Return the node's acceleration and that of its freedoms (third pass), and modal accelerations where there are any."""
+    """Return the node's acceleration and that of its degrees of freedom (third pass), and modal accelerations where there are any."""
     a = node.X.motion_to_child(Ap) + c
     rates = []
     for k, S in enumerate(node.S):
@@ -326,7 +326,7 @@ def accelerate(
 
 
 def decoupled(node: Node, v: SX, Vp: Motion | None, U: SX, d_inverse: SX) -> tuple[Motion, SX]:
-    """Return the node's velocity and its diagonalized velocities: v + K' (velocity of what is in front of each freedom)."""
+    """Return the node's velocity and its diagonalized velocities: v + K' (velocity of what is in front of each degree of freedom)."""
     V = Motion.zero() if Vp is None else node.X.motion_to_child(Vp)
     out = []
     for k, S in enumerate(node.S):

@@ -1,12 +1,12 @@
 """Derivatives of forward dynamics by recursion, without a product of two full matrices.
 
-A small change of freedom l turns all that is behind it; what the bodies there feel is a motion of the body in front of the joint,
+A small change of degree of freedom l turns all that is behind it; what the bodies there feel is a motion of the body in front of the joint,
 Psidd_l and Psid_l of `inverse_derivatives`. The joints behind give way to it, and so do those in front to the force that comes
 back through the joint. With the articulated inertia P and the articulated rate matrix B of what is behind a joint, all in ground
 axes,
 
     g_l = P Psidd_l + B Psid_l            beta_i = B' S_i      b_i = beta_i/D_i
-    P <- P - K_i D_i K_i'                 B <- B - K_i beta_i'                              through freedom i, inward
+    P <- P - K_i D_i K_i'                 B <- B - K_i beta_i'                              through degree of freedom i, inward
     y_l = K_l nu_l - g_l - S_l x* F       nu_l = S_l . g_l
 
 F is the force of all bodies behind the joint and y_l what the bodies in front feel; their compliance Upsilon (`inverse_matrix`) gives
@@ -21,7 +21,7 @@ the acceleration a_l = Upsilon y_l, the entry of the joint itself and the motion
 with e_i and z_i the rows of M^-1 that `inverse_matrix` explains. The same holds for a change of rate, with Sdot_l + Psid_l and
 S_l in place of Psidd_l and Psid_l and without S_l x* F.
 
-Several freedoms are a piece, whose entries are written out; what passes a piece is multiplied by a matrix (9, 6), so that the
+Several degrees of freedom are a piece, whose entries are written out; what passes a piece is multiplied by a matrix (9, 6), so that the
 entries between a piece and all that is behind it are products of thin matrices.
 
 Source: the columns are those of Singh, Russell & Wensing 2022, the compliance that of Rodriguez, Jain & Kreutz 1989; solving
@@ -132,7 +132,7 @@ def give_way(
     B_behind: ArticulatedRate | None,
     F_behind: Force | None,
 ) -> tuple[SX, SX, SX, SX]:
-    """Return K, nu, y and b of the freedoms of a joint at the ground, from what is behind it."""
+    """Return K, nu, y and b of the degrees of freedom of a joint at the ground, from what is behind it."""
     moved = S, psid, psidd, rate, by_position, by_rate
     zero = Force.zero()
     return _given_way(node, U, d_inverse, X, *moved, inertia, B, F, P, B_behind, F_behind, zero, SX.zeros(3))[
@@ -246,7 +246,7 @@ def respond(
     psidd: SX,
     rate: SX,
 ) -> tuple[SX, ...]:
-    """Return Upsilon behind the joint, (21,), the rows e, alpha of all changes, the entries between own freedoms of d vdot/d q and
+    """Return Upsilon behind the joint, (21,), the rows e, alpha of all changes, the entries between own degrees of freedom of d vdot/d q and
     d vdot/d v, and the diagonal of M^-1.
     """
     nv = len(node.S)
@@ -290,7 +290,7 @@ def symmetric_of(numbers: Any) -> Any:
 
 @dataclass(frozen=True)
 class _Behind:
-    """Freedoms behind a piece: z with what multiplies rates below it, (9, count), and y by position and by rate, (6, count)."""
+    """Degrees of freedom behind a piece: z with what multiplies rates below it, (9, count), and y by position and by rate, (6, count)."""
 
     freedoms: list[int]
     z: MX
@@ -339,7 +339,7 @@ def _together(parts: list[_Behind]) -> _Behind:
 
 
 def _between(by_change: list[Entries], inverse: Entries, branches: list[_Behind], upsilon: MX) -> None:
-    """Put the entries between freedoms of different branches behind one joint."""
+    """Put the entries between degrees of freedom of different branches behind one joint."""
     for one, other in itertools.combinations(branches, 2):
         z = one.z[:6, :]
         given = ca.mtimes(upsilon, z)
@@ -397,7 +397,7 @@ def _piece(sizes: tuple[int, ...]) -> ca.Function:
 
 
 class _PieceNode:
-    """Symbols for what the passes found of a node, by freedom; what there is by position and by rate in two lists."""
+    """Symbols for what the passes found of a node, by degree of freedom; what there is by position and by rate in two lists."""
 
     def __init__(self, nv: int):
         lengths = [6 * nv, 3 * nv, 6 * nv, 3 * nv, 12 * nv, 6 * nv, 12 * nv, 2 * nv * nv, nv]

@@ -1,7 +1,7 @@
 """Where the working frames of a chain sit: along joint axes and common normals, as Denavit and Hartenberg put them.
 
 The user's frames may lie anywhere. Equations get short when every working frame has z along its joint axis and x
-along the common normal to the next axis: then the pose between two neighbours is a turn about x with a shift along
+along the common normal to the next axis: then the pose between two neighbors is a turn about x with a shift along
 x, followed by a turn about z with a shift along z, and symbols cancel by themselves. Everything here is constant
 geometry, worked out once with numbers (Khalil & Kleinfinger 1986, modified Denavit-Hartenberg parameters).
 """

@@ -1,6 +1,6 @@
 """Exact derivatives of the dynamics by recursion, not by differentiating the recursions.
 
-A small change of freedom j turns everything behind it by S_j. Seen from the turned bodies only the velocity and the
+A small change of degree of freedom j turns everything behind it by S_j. Seen from the turned bodies only the velocity and the
 acceleration that come from in front of the joint have changed, by
 
     Psid_j  = V_p x S_j                      Psidd_j = A_p x S_j + V_p x Psid_j        (p: parent of j)
@@ -15,7 +15,7 @@ the deformation, and Psid and Psidd have the derivatives of U e and of its rate 
 of k are those of its stations and of the body itself, whose own derivatives (`flexible.slopes`, `Station.motion_slopes`)
 are those of expressions of one body alone. At the "ruthless" level nothing moves with a modal coordinate.
 
-Source: Singh, Russell & Wensing 2022 (ground-frame algorithm), rederived here for joints with several freedoms and
+Source: Singh, Russell & Wensing 2022 (ground-frame algorithm), rederived here for joints with several degrees of freedom and
 with rotors. The derivative by a quaternion is with respect to a small rotation in the child's axes. Cost: O(n d).
 """
 
@@ -77,7 +77,7 @@ class RateMatrix:
 
 @dataclass(frozen=True)
 class Columns:
-    """What the pairs of freedoms are made of, in ground axes about the ground origin.
+    """What the pairs of degrees of freedom are made of, in ground axes about the ground origin.
 
     The first four have one column for each direction of a node, those of stations included, in the order of the nodes; the
     others one per degree of freedom. Without flexible bodies that is the same.
@@ -96,7 +96,7 @@ class Columns:
     """What a row of the derivatives multiplies Psidd (or rate) with, and the angular part of Psid (or S) with."""
     row_rate: Any
     same: Any
-    """Entries between freedoms of one joint or body: (3, pairs) for d tau/d q, d tau/d v and M, pairs as in `same_joint`."""
+    """Entries between degrees of freedom of one joint or body: (3, pairs) for d tau/d q, d tau/d v and M, pairs as in `same_joint`."""
 
     def matrices(self) -> list:
         return [

@@ -1,8 +1,8 @@
 """The inverse of the mass matrix of long mechanisms and its triangular factors, as products over short pieces of the tree.
 
-With z_j the force that a unit at freedom j leaves on the bodies in front of it, which every joint in between gives way to,
+With z_j the force that a unit at degree of freedom j leaves on the bodies in front of it, which every joint in between gives way to,
 
-    z <- (I - K_i S_i') z                                   from the outer side of freedom i to the inner one
+    z <- (I - K_i S_i') z                                   from the outer side of degree of freedom i to the inner one
     M^-1(i, j) = (K_i' Upsilon_p (I - K_i S_i') - S_i'/D_i) z_j      i in front of j, p in front of i
     M^-1(i, i) = 1/D_i + K_i' Upsilon_p K_i
     M^-1(i, j) = z_i' Upsilon_c z_j                         on two branches, c the last that carries both
@@ -10,7 +10,7 @@ With z_j the force that a unit at freedom j leaves on the bodies in front of it,
 
     L(i, j) = S_i' K_j      L^-1(i, j) = -S_i' z_j          M = L D L', i in front of j
 
-so that a piece of a few freedoms is a matrix (6, 6) that z passes, and its rows of M^-1 are one product with all z behind it.
+so that a piece of a few degrees of freedom is a matrix (6, 6) that z passes, and its rows of M^-1 are one product with all z behind it.
 
 The modes of a flexible body do the same at each of its stations, with S the motions U that unit rates give the station; D is
 their mass matrix and K their gains when all that is behind has given way. What hangs on the frame of the body has no U, and
@@ -39,7 +39,7 @@ from articulus.dynamics.tree import ROOT, Tree
 
 @dataclass(frozen=True)
 class _Behind:
-    """Freedoms behind a joint and the force that each leaves there, (6, count)."""
+    """Degrees of freedom behind a joint and the force that each leaves there, (6, count)."""
 
     freedoms: list[int]
     z: MX
@@ -48,7 +48,7 @@ class _Behind:
 
 
 Place = int | tuple[str, int]
-"""A freedom of a joint; ("body", i) the frame of a flexible body and ("station", i) a station, by node."""
+"""A degree of freedom of a joint; ("body", i) the frame of a flexible body and ("station", i) a station, by node."""
 
 
 def inverse_mass_matrix(tree: Tree, f: Factors) -> MX:
@@ -179,7 +179,7 @@ def _factored(count: int) -> ca.Function:
 
 
 def _between(entries: Entries, branches: list[_Behind], upsilon: MX, modal: MX | None = None) -> None:
-    """Put the entries between freedoms of different branches behind one joint, or on one body with D^-1 of its modes."""
+    """Put the entries between degrees of freedom of different branches behind one joint, or on one body with D^-1 of its modes."""
     for k, one in enumerate(branches):
         for other in branches[:k]:
             given = ca.mtimes(upsilon, other.z)
@@ -239,7 +239,7 @@ def _joints(count: int) -> ca.Function:
 
 
 def places(tree: Tree) -> dict[Place, Place]:
-    """Return for each freedom of a joint, flexible body and station the next of them towards the ground, ROOT for the innermost."""
+    """Return for each degree of freedom of a joint, flexible body and station the next of them towards the ground, ROOT for the innermost."""
     last: dict[int, Place] = {ROOT: ROOT}
     chain: dict[Place, Place] = {}
     for i, (p, v) in enumerate(zip(tree.parents, tree.freedoms)):
@@ -253,7 +253,7 @@ def places(tree: Tree) -> dict[Place, Place]:
 
 
 def pieces_of(inward: dict[Any, Any], most: int) -> list[list]:
-    """Return freedoms (or nodes) in runs of at most so many without a branch, each behind the one before; runs in the order of the tree.
+    """Return degrees of freedom (or nodes) in runs of at most so many without a branch, each behind the one before; runs in the order of the tree.
 
     Bodies and stations (see `places`) are by themselves.
     """

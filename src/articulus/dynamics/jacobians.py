@@ -1,4 +1,4 @@
-"""Jacobians besides those of frames in ground axes: in the frame's own axes, relative to another frame, of the centre of mass."""
+"""Jacobians besides those of frames in ground axes: in the frame's own axes, relative to another frame, of the center of mass."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def relative_jacobian(tree: Tree, frame: str, other: str) -> SX:
 
 
 def center_of_mass_jacobian(tree: Tree) -> SX:
-    """Return J with J v the velocity of the centre of mass of everything that moves, ground axes, (3, nv) [m].
+    """Return J with J v the velocity of the center of mass of everything that moves, ground axes, (3, nv) [m].
 
-    Column k is the linear momentum of the bodies behind freedom k when it alone moves with unit rate, over the mass. O(n).
+    Column k is the linear momentum of the bodies behind degree of freedom k when it alone moves with unit rate, over the mass. O(n).
     """
     behind = [node.inertia for node in tree.nodes]
     J = SX.zeros(3, tree.description.nv)

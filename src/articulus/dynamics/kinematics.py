@@ -53,7 +53,7 @@ def acceleration(tree: Tree, frame: str, v: SX, vdot: SX) -> SX:
 
 
 def node_jacobian(tree: Tree, frame: str) -> dict[int, Motion]:
-    """Return the columns of a frame's Jacobian: freedom to motion of the frame's origin, in ground axes."""
+    """Return the columns of a frame's Jacobian: degree of freedom to motion of the frame's origin, in ground axes."""
     node, _ = tree.frame(frame)
     origin = tree.world_frame(frame).p
     columns = {}

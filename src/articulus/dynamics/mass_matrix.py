@@ -50,7 +50,7 @@ def mass_matrix(tree: Tree) -> SX:
 
 
 def _carry(tree: Tree, M: SX, k: int, F: Force, j: int) -> None:
-    """Enter what the force F on node j, needed by unit acceleration of freedom k, makes in its joint and from there inward."""
+    """Enter what the force F on node j, needed by unit acceleration of degree of freedom k, makes in its joint and from there inward."""
     while j != ROOT:
         for S_up, l in zip(tree.nodes[j].S, tree.freedoms[j]):
             M[k, l] = M[l, k] = S_up.dot(F)
@@ -81,7 +81,7 @@ class Modal:
 def mass_matrix_of_columns(run: Runner) -> Any:
     """Return the same as products S_i' (I_j S_j) in ground axes about the ground origin, (nv, nv).
 
-    I_j is the inertia of all that freedom j carries. A quarter of the operations of carrying every force from node to node
+    I_j is the inertia of all that degree of freedom j carries. A quarter of the operations of carrying every force from node to node
     in a long chain, and far less code.
     """
     tree, n = run.tree, len(run.tree)
@@ -127,7 +127,7 @@ def bent_in_ground_axes(node: Node, Xp: Transform | None) -> tuple[Transform, SX
 
 
 def moved(node: Node, S: SX, inertia: RigidInertia, rotor: Force | None = None) -> tuple[SX, SX]:
-    """Return the momentum that unit rate of each freedom gives, and the entries between the freedoms of the node."""
+    """Return the momentum that unit rate of each degree of freedom gives, and the entries between the degrees of freedom of the node."""
     directions = [Motion.unpack(S[6 * k : 6 * k + 6]) for k in range(len(node.S))]
     momenta = [inertia @ s for s in directions]
     half = {(k, l): directions[l].dot(h) for k, h in enumerate(momenta) for l in range(k + 1)}

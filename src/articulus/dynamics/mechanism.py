@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from articulus.linear import LinearModel
 
 NEAR = 1e-3
-"""How far from a position its neighbour is at which constraint rows are counted again [rad, or over the mechanism's length]."""
+"""How far from a position its neighbor is at which constraint rows are counted again [rad, or over the mechanism's length]."""
 OPEN = 1e-6
 """Residual of a constraint up to which a state passes for closed [rad, or over the mechanism's length; rates over the largest speed]."""
 
@@ -199,7 +199,7 @@ class Mechanism(CompiledMechanism, Editing):
         return self._ask("relative_jacobian", (q,), (frame, other), params)
 
     def center_of_mass_jacobian(self, q: Any, *, params: Params | None = None) -> Array:
-        """Return J with J v the velocity of the centre of mass of everything that moves, ground axes, (..., 3, nv) [m]."""
+        """Return J with J v the velocity of the center of mass of everything that moves, ground axes, (..., 3, nv) [m]."""
         self._require_moving()
         return self._ask("center_of_mass_jacobian", (q,), (), params)
 
@@ -312,7 +312,7 @@ class Mechanism(CompiledMechanism, Editing):
     ) -> Array:
         """Return vdot = M^-1 (tau - bias), (..., nv) [rad/s^2 or m/s^2]; constraints are obeyed.
 
-        By the articulated-body algorithm; up to nine freedoms by the factored mass matrix, which is shorter there. With
+        By the articulated-body algorithm; up to nine degrees of freedom by the factored mass matrix, which is shorter there. With
         constraints it is the vdot of `closed_dynamics`.
 
         Parameters
@@ -374,7 +374,7 @@ class Mechanism(CompiledMechanism, Editing):
         return self._ask("momentum", (q, v), (), params)
 
     def centroidal_momentum(self, q: Any, v: Any, *, params: Params | None = None) -> Array:
-        """Return angular momentum about the centre of mass and linear momentum, ground axes, (..., 6)."""
+        """Return angular momentum about the center of mass and linear momentum, ground axes, (..., 6)."""
         return self._ask("centroidal_momentum", (q, v), (), params)
 
     def centroidal_momentum_matrix(self, q: Any, *, params: Params | None = None) -> Array:
@@ -382,13 +382,13 @@ class Mechanism(CompiledMechanism, Editing):
         return self._ask("centroidal_momentum_matrix", (q,), (), params)
 
     def center_of_mass(self, q: Any, *, params: Params | None = None) -> Array:
-        """Return the centre of mass of everything that moves, ground frame, (..., 3) [m]."""
+        """Return the center of mass of everything that moves, ground frame, (..., 3) [m]."""
         self._require_moving()
         return self._ask("center_of_mass", (q,), (), params)
 
     def _require_moving(self) -> None:
         if not self.nv:
-            raise InputError(f"'{self.name}' has no moving body and therefore no centre of mass")
+            raise InputError(f"'{self.name}' has no moving body and therefore no center of mass")
 
     def coriolis_matrix(self, q: Any, v: Any, *, params: Params | None = None) -> Array:
         """Return C, (..., nv, nv) [kg m^2/s, kg m/s, kg/s]: C v are the Coriolis forces, and dM/dt - 2 C is skew-symmetric.
@@ -624,8 +624,8 @@ class Mechanism(CompiledMechanism, Editing):
         LinearModel
             States: small displacements ("q.", in the directions of v) and velocities ("v."); inputs: joint forces ("tau.");
             outputs: all displacements and velocities. With constraints the model is minimal: its states are those of
-            independent freedoms. About many states it is a `LinearModels`: arrays A, B, C, D with the leading axes of the
-            states, and a `LinearModel` behind every index; with constraints the independent freedoms are those of the first.
+            independent degrees of freedom. About many states it is a `LinearModels`: arrays A, B, C, D with the leading axes of the
+            states, and a `LinearModel` behind every index; with constraints the independent degrees of freedom are those of the first.
         """
         from articulus.dynamics.small_motions import Labels, closed_models, open_model
 
@@ -723,7 +723,7 @@ class Mechanism(CompiledMechanism, Editing):
         if off < 1e-12 and len(here.rows) < there:
             doubtful(
                 f"linearize: '{self.name}' is in a singular position: found {len(here.rows)} independent constraint rows; "
-                f"expected {there}, as close by. Freedoms that exist at this position only are in the model, and what takes "
+                f"expected {there}, as close by. Degrees of freedom that exist at this position only are in the model, and what takes "
                 "them away is of second order"
             )
 

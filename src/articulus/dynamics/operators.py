@@ -26,13 +26,13 @@ from articulus.spatial import Force, Motion, Transform, over, reciprocal
 
 @dataclass(frozen=True)
 class Factors:
-    """Per freedom k: direction S and gain K in ground axes, and 1/D."""
+    """Per degree of freedom k: direction S and gain K in ground axes, and 1/D."""
 
     S: dict[int, Motion]
     K: dict[int, Force]
     D_inverse: dict[int, SX]
     chain: dict[int, int]
-    """Next freedom towards the ground (the same joint's earlier freedom, or the parent's last), or ROOT."""
+    """Next degree of freedom towards the ground (the same joint's earlier degree of freedom, or the parent's last), or ROOT."""
 
     @staticmethod
     def of_matrices(S: SX, K: SX, D_inverse: SX, tree: Tree) -> Factors:
@@ -70,7 +70,7 @@ def factors(tree: Tree) -> Factors:
 
 
 def next_inward(tree: Tree) -> dict[int, int]:
-    """Return for each freedom the next one towards the ground, ROOT for the innermost."""
+    """Return for each degree of freedom the next one towards the ground, ROOT for the innermost."""
     last: dict[int, int] = {ROOT: ROOT}
     chain = {}
     for i, (p, v) in enumerate(zip(tree.parents, tree.freedoms)):
@@ -87,7 +87,7 @@ def next_inward(tree: Tree) -> dict[int, int]:
 
 
 def inward(chain: dict[int, int], k: int) -> list[int]:
-    """Return the freedoms between freedom k and the ground, k itself not included, outermost first."""
+    """Return the degrees of freedom between degree of freedom k and the ground, k itself not included, outermost first."""
     out, k = [], chain[k]
     while k != ROOT:
         out.append(k)
@@ -200,7 +200,7 @@ def operational_inertia(tree: Tree, frame_a: str, frame_b: str) -> SX:
 
 
 def freedoms_inward(tree: Tree, node: int) -> list[int]:
-    """Return the freedoms between a node and the ground, those of the node included, outermost first."""
+    """Return the degrees of freedom between a node and the ground, those of the node included, outermost first."""
     return [k for i in tree.path(node) for k in reversed(tree.freedoms[i])]
 
 

@@ -1,4 +1,4 @@
-"""Matrices with an entry for every two freedoms of which one carries the other, as products of their columns.
+"""Matrices with an entry for every two degrees of freedom of which one carries the other, as products of their columns.
 
 Entry (i, j), i in front of j, is the product of a column of i and one of j. A mode of a flexible body is in front of what hangs on a
 station of the body, with the column that it has there. The tree is cut into paths, each path in halves:
@@ -24,11 +24,11 @@ PIECE = 16
 
 @dataclass(frozen=True)
 class Carrier:
-    """What a node has to do with pairs: freedoms in front of the nodes that it carries, and freedoms behind those that carry it."""
+    """What a node has to do with pairs: degrees of freedom in front of the nodes that it carries, and degrees of freedom behind those that carry it."""
 
     parent: int
     columns: list[int]
-    """Of the freedoms in front: places of its directions among those of all nodes."""
+    """Of the degrees of freedom in front: places of its directions among those of all nodes."""
     front: list[int]
     behind: list[int]
 
@@ -63,12 +63,12 @@ class Pairs:
         Parameters
         ----------
         above : two matrices
-            Columns a, (r, directions), and b, (r, nv), with entry (i, j) = a_i . b_j, freedom i in front of j. There is a
-            direction for each freedom, and one for each mode at each station of its body.
+            Columns a, (r, directions), and b, (r, nv), with entry (i, j) = a_i . b_j, degree of freedom i in front of j. There is a
+            direction for each degree of freedom, and one for each mode at each station of its body.
         below : two matrices
             Columns c, (s, directions), and d, (s, nv), with entry (j, i) = d_j . c_i.
         same : (pairs,)
-            Entries between freedoms of one joint or modes of one body, in the order of `same_joint`.
+            Entries between degrees of freedom of one joint or modes of one body, in the order of `same_joint`.
         """
         nv = self.tree.description.nv
         entries = Entries(nv, nv)
@@ -106,7 +106,7 @@ class Pairs:
 
 
 def _pairs(sizes: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
-    """Return the pairs of freedoms in front and freedoms behind of later nodes, each by its place on a path."""
+    """Return the pairs of degrees of freedom in front and degrees of freedom behind of later nodes, each by its place on a path."""
     front, behind = (np.repeat(np.arange(len(sizes)), [size[k] for size in sizes]) for k in range(2))
     return [(int(i), int(j)) for i, j in np.argwhere(front[:, None] < behind[None, :])]
 
@@ -158,7 +158,7 @@ class Entries:
 
 
 def same_joint(tree: Tree) -> list[tuple[int, int]]:
-    """Return the pairs (row, column) of freedoms that belong to one joint or are modes of one body."""
+    """Return the pairs (row, column) of degrees of freedom that belong to one joint or are modes of one body."""
     nodes = zip(tree.freedoms, tree.modes, tree.stations)
     own = [v for joint, modes, is_station in nodes if not is_station for v in (joint, modes)]
     return [(a, b) for v in own for b in v for a in v]

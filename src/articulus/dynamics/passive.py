@@ -24,7 +24,7 @@ class Coefficients:
 
 
 def coefficients(tree: Tree) -> Coefficients:
-    """Return the friction and spring coefficients of every freedom."""
+    """Return the friction and spring coefficients of every degree of freedom."""
     rows = []
     for c in tree.description.connections:
         columns = [c.per_freedom(name) for name in ("damping", "coulomb", "stiffness", "rest")]

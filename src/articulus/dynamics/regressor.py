@@ -69,7 +69,7 @@ def regressor_of_columns(run: Runner, v: Any, vdot: Any) -> MX:
 
 
 def _projected(tree: Tree, columns: list[list[int]], S: MX, F: MX) -> MX:
-    """Return S' F, but zero where a freedom does not move the body; `columns` of F that belong to the bodies of each node."""
+    """Return S' F, but zero where a degree of freedom does not move the body; `columns` of F that belong to the bodies of each node."""
     entries = Entries(S.size2(), F.size2())
     for inner, outer in blocks(tree.parents, SHORT):
         rows, across = [k for i in inner for k in tree.freedoms[i]], [k for i in outer for k in columns[i]]

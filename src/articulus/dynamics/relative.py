@@ -24,7 +24,7 @@ class Relative:
     A : Motion
         Time derivative of the components of V at constant joint velocities.
     columns : dict of int to Motion
-        V by the velocity of each freedom between the two.
+        V by the velocity of each degree of freedom between the two.
     """
 
     X: Transform
@@ -35,7 +35,7 @@ class Relative:
     def seen_from(self, base: Relative) -> Relative:
         """Return this frame as seen from another one; both are given relative to the same third frame.
 
-        Freedoms that move both, modes of the third body, have the difference of their columns.
+        Degrees of freedom that move both, modes of the third body, have the difference of their columns.
         """
         X = base.X.inverse() @ self.X
         carried = X.motion_to_child(base.V)

@@ -121,7 +121,7 @@ def operational_inertia(s: Question) -> tuple[MX]:
 
 
 def _passing() -> dict[str, ca.Function]:
-    """Return how Upsilon passes a freedom, on both sides or on one, and how it is taken to the origins of two frames."""
+    """Return how Upsilon passes a degree of freedom, on both sides or on one, and how it is taken to the origins of two frames."""
     s, k, d = SX.sym("S", 6), SX.sym("K", 6), SX.sym("D_inverse")
     flat = SX.sym("upsilon", 36)
     U = ca.reshape(flat, 6, 6)
@@ -157,5 +157,5 @@ def placed(node: Node, Xp: Transform | None) -> tuple[Transform]:
 
 
 def _on_diagonal(tree: Tree, entries: SX) -> SX:
-    """Return entries of the freedoms in the order of `same_joint`."""
+    """Return entries of the degrees of freedom in the order of `same_joint`."""
     return ca.vertcat(*(entries[a] if a == b else SX(0) for a, b in same_joint(tree)))

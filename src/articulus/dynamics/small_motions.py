@@ -14,16 +14,16 @@ from articulus.linear import LinearModel, LinearModels
 from articulus.model.mechanism.scales import Scales
 
 ILL_CONDITIONED = 1e6
-"""Condition of the rows of dependent freedoms above which other freedoms should be the states."""
+"""Condition of the rows of dependent degrees of freedom above which other degrees of freedom should be the states."""
 
 
 @dataclass(frozen=True)
 class Labels:
-    """Names and units of a mechanism's freedoms, and the time of the state.
+    """Names and units of a mechanism's degrees of freedom, and the time of the state.
 
     Parameters
     ----------
-    freedoms : sequence of str, (nv,)
+    degrees of freedom : sequence of str, (nv,)
     position_units, velocity_units, force_units : sequences of str, (nv,)
     t : float [s]
     name : str
@@ -78,7 +78,7 @@ def partitions(G: np.ndarray, on_positions: np.ndarray, scales: Scales) -> tuple
 def closed_models(
     labels: Labels, arrays: Sequence[np.ndarray], on_positions: np.ndarray, scales: Scales
 ) -> LinearModels:
-    """Return the models about some states, the independent freedoms of the first being states of all of them.
+    """Return the models about some states, the independent degrees of freedom of the first being states of all of them.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def closed_models(
     Raises
     ------
     InputError
-        There is no state, or one at which these freedoms are not independent.
+        There is no state, or one at which these degrees of freedom are not independent.
     """
     models: list[LinearModel] = []
     chosen = partitions(arrays[4][0], on_positions, scales) if len(arrays[4]) else None
@@ -123,7 +123,7 @@ def closed_model(
     on_positions: np.ndarray,
     chosen: tuple[Partition, Partition],
 ) -> LinearModel:
-    """Return the minimal model about a state on the constraints: states are those of independent freedoms.
+    """Return the minimal model about a state on the constraints: states are those of independent degrees of freedom.
 
     Displacements keep the rows on positions, delta = T delta_i; velocities keep all rows, dv = S dv_j + W delta_i; and
     the accelerations follow from the differentials of M vdot + bias + G' lambda = u and of G vdot + gamma = 0:

@@ -65,7 +65,7 @@ class Node:
     inertia: RigidInertia
     """Of the body, as it is deformed."""
     armature: tuple[SX, ...]
-    """Inertia added to each freedom, reflected rotors included."""
+    """Inertia added to each degree of freedom, reflected rotors included."""
     rotor: Force
     """Spin momentum that unit joint speed gives a rotor on the parent, in the parent's frame."""
     body: ElasticBody | None = None
@@ -73,7 +73,7 @@ class Node:
     station: Station | None = None
 
     def joint_velocity(self, v: SX) -> Motion:
-        """Return the velocity relative to the parent for the rates `v` of this node's freedoms."""
+        """Return the velocity relative to the parent for the rates `v` of this node's degrees of freedom."""
         total = Motion.zero()
         for k, S in enumerate(self.S):
             total = total + S * v[k]
@@ -451,7 +451,7 @@ class Tree:
         The constants of every node.
     parents : tuple of int
         Parent of every node, ROOT for the ground.
-    freedoms : tuple of tuple of int
+    degrees of freedom : tuple of tuple of int
         Where the rates of every node stand in v; those of a station are the modal rates of its body.
     modes : tuple of tuple of int
         Where the modal rates of the body of every node stand in v.
@@ -460,12 +460,12 @@ class Tree:
     data : dict of body to BodyData
         The constants of flexible bodies.
     unfelt : list of int
-        Freedoms whose coordinates and rates make no inertia forces, only their accelerations do.
+        Degrees of freedom whose coordinates and rates make no inertia forces, only their accelerations do.
     gravity : SX
         Acceleration of gravity in ground axes [m/s^2].
 
     Coupled joints are nodes like all others, free to move by themselves: `dynamics.coupled` makes them follow.
-    With `merge_fixed=False` a fixed joint is a node without freedom, so that its force can be told. With
+    With `merge_fixed=False` a fixed joint is a node without degree of freedom, so that its force can be told. With
     `regroup=True` inertia that a hinge does not move is counted with its parent (see `regrouped`): the joint forces
     and accelerations stay the same, the bodies' own mass and momentum do not.
     """

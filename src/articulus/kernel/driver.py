@@ -12,7 +12,7 @@ Several blocks go through long code together, chunk by chunk: a chunk is fetched
 block, and one block's work hides the waiting of another.
 
 One function per row length moves the rows of a block, by square transposes of as many columns as there are lanes.
-Where the length is no multiple, the last square overlaps its neighbour; rows of less than a square are moved as two halves of
+Where the length is no multiple, the last square overlaps its neighbor; rows of less than a square are moved as two halves of
 one that overlap. Where all lanes have the same row, its elements are spread; a single row is copied by vectors.
 """
 
@@ -195,7 +195,7 @@ def mover(target: Target, n: int, *, gather: bool) -> str:
 def element_loop(
     w: CodeWriter, count: int, n: int, name: str, before: str, do: Callable[[str], None]
 ) -> None:
-    """Write a loop that does something with `count` elements at a time, given the first of them; the last ones overlap their neighbours.
+    """Write a loop that does something with `count` elements at a time, given the first of them; the last ones overlap their neighbors.
 
     Parameters
     ----------

@@ -237,8 +237,8 @@ def per_lane(target: Target, name: str, symbol: str, arguments: int) -> str:
     return w.function(f"internal {target.type} @lanes.{name}({signature})", "nounwind noinline")
 
 
-# Start of the inverse error function: rational approximations for the centre and for the tail, error below 1e-2.
-_CENTRE = ((0.886226899, -1.645349621, 0.914624893, -0.140543331),
+# Start of the inverse error function: rational approximations for the center and for the tail, error below 1e-2.
+_CENTER = ((0.886226899, -1.645349621, 0.914624893, -0.140543331),
            (1.0, -2.118377725, 1.442710462, 0.012229801, -0.329097515))  # fmt: skip
 _TAIL = ((-1.970840454, -1.624906493, 3.429567803, 1.641345311), (1.0, 3.543889200, 1.637067800))
 
@@ -251,9 +251,9 @@ def erfinv() -> str:
     square = w.mul(x, x)
     level = w.neg(w.do(f"call double @log(double {w.mul(w.constant(0.5), rest)})"))
     root = w.do(f"call double @llvm.sqrt.f64(double {level})")
-    centre = w.mul(x, w.div(_polynomial(w, square, _CENTRE[0]), _polynomial(w, square, _CENTRE[1])))
+    center = w.mul(x, w.div(_polynomial(w, square, _CENTER[0]), _polynomial(w, square, _CENTER[1])))
     tail = w.div(_polynomial(w, root, _TAIL[0]), _polynomial(w, root, _TAIL[1]))
-    y = w.select(w.compare("olt", x, w.constant(0.7)), centre, tail)
+    y = w.select(w.compare("olt", x, w.constant(0.7)), center, tail)
     for _ in range(4):
         y = _newton(w, x, rest, y)
     y = w.select(w.compare("oeq", x, one), w.constant(float("inf")), y)

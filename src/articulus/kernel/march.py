@@ -15,7 +15,7 @@ At step k the maps are applied in order; the sample is taken before the last one
 `closing`, step `start` is sampled and the last map is left out: the state is prepared as if to go on.
 
 A lane whose state is no number any more, or larger than `BOUND`, keeps its last good state and the number of the step; its
-neighbours go on.
+neighbors go on.
 """
 
 from __future__ import annotations

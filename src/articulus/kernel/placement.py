@@ -139,7 +139,7 @@ def _last_steps(steps: list[Step], count: int) -> np.ndarray:
 
 
 class _Memory:
-    """Blocks of slots; those whose last step is over are joined with free neighbours and serve the next blocks that fit."""
+    """Blocks of slots; those whose last step is over are joined with free neighbors and serve the next blocks that fit."""
 
     def __init__(self, base: int):
         self.top = base

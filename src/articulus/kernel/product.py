@@ -2,7 +2,7 @@
 
 A tile keeps rows x columns sums in registers and walks once along the inner dimension. Strides are arbitrary, since in
 lane layout an element is a whole vector: a transposed matrix costs nothing. In code for one row of a batch an element is a single
-number; there the rows of the tile are one vector where they are neighbours in memory. The sums are the same to the last bit.
+number; there the rows of the tile are one vector where they are neighbors in memory. The sums are the same to the last bit.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _powers(n: int) -> list[Run]:
 
 
 def _upright(step: MatrixProduct, target: Target) -> bool:
-    """Tell whether the rows of a product are neighbours in memory: they make one vector."""
+    """Tell whether the rows of a product are neighbors in memory: they make one vector."""
     matrices = [step.left, step.result] if step.start is None else [step.left, step.result, step.start]
     return target.lanes == 1 and all((strides(m) or (0, 0, 0))[1] == 1 for m in matrices)
 

@@ -114,7 +114,7 @@ class RigidInertia:
 
     @staticmethod
     def about_com(mass: SX, com: SX, inertia: SX) -> RigidInertia:
-        """Return the inertia of a body from its moment of inertia about the centre of mass."""
+        """Return the inertia of a body from its moment of inertia about the center of mass."""
         shift = ca.dot(com, com) * SX.eye(3) - ca.mtimes(com, com.T)
         return RigidInertia(mass, mass * com, symmetric(inertia + mass * shift))
 

@@ -199,7 +199,7 @@ def _lowest(structure: Structure, count: int) -> np.ndarray:
     rigid = rigid_motions(structure).shape[1]
     if count + rigid > structure.count:
         raise InputError(
-            f"beam_body: {count} modes asked of {structure.count} freedoms, {rigid} of them rigid; give more elements"
+            f"beam_body: {count} modes asked of {structure.count} degrees of freedom, {rigid} of them rigid; give more elements"
         )
     shapes = normal_modes(structure, count + rigid).shapes[:, rigid:]
     tip = structure.freedoms[:, 0].max()

@@ -34,7 +34,7 @@ def check_matrices(structure: Structure) -> None:
         found = getattr(structure, name).shape
         if found != shape:
             raise InputError(
-                f"structure: {name} has shape {found}; expected {shape} for {n} freedoms, {len(structure.inputs)} inputs and "
+                f"structure: {name} has shape {found}; expected {shape} for {n} degrees of freedom, {len(structure.inputs)} inputs and "
                 f"{len(structure.outputs)} outputs"
             )
     for name in ("M", "K", "D"):
@@ -47,7 +47,9 @@ def check_matrices(structure: Structure) -> None:
         _check_symmetric(f"geometric stiffness '{name}'", sp.csr_array(matrix))
     if structure.samples is None:
         _check_semidefinite(
-            "M", structure.M, "a mass matrix has none: check the order of its freedoms and its units"
+            "M",
+            structure.M,
+            "a mass matrix has none: check the order of its degrees of freedom and its units",
         )
         _check_semidefinite(
             "K",

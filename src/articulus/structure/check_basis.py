@@ -23,7 +23,7 @@ def check_basis(structure: Structure, basis: np.ndarray) -> None:
     if basis.ndim != 2 or basis.shape[0] != structure.count or not np.isfinite(basis).all():
         raise InputError(
             f"basis of shape {basis.shape}; expected finite numbers of shape ({structure.count}, modes): a column for each "
-            "mode, a row for each free freedom of the structure"
+            "mode, a row for each free degree of freedom of the structure"
         )
     mass, stiffness = basis.T @ (structure.M @ basis), basis.T @ (structure.K @ basis)
     _check_independent(mass)

@@ -172,7 +172,7 @@ def _point_rows(
 def _add_rotary(out: dict[str, np.ndarray], J: np.ndarray, psi: np.ndarray) -> None:
     """Add rotary inertia J (P, 3, 3), which turns with the sections by theta = psi eta, psi (P, 3, n).
 
-    A section is a cloud of mass with the second moment C about its centre; its points c are displaced by psi x c.
+    A section is a cloud of mass with the second moment C about its center; its points c are displaced by psi x c.
     """
     heavy = J.any(axis=(1, 2))
     J, psi = J[heavy], psi[heavy]

@@ -26,6 +26,6 @@ def state_space(system: Structure | Reduction, name: str = "structure") -> Linea
     size = np.sqrt(np.abs(np.diag(M)))
     if not size.all() or np.linalg.eigvalsh(M / np.outer(size, size))[0] < 1e-13:
         raise InputError(
-            "state space: some freedoms carry no mass; condense them by guyan or a modal reduction first"
+            "state space: some degrees of freedom carry no mass; condense them by guyan or a modal reduction first"
         )
     return dataclasses.replace(SecondOrder.of(system).first_order(), name=name)

@@ -31,7 +31,7 @@ class Structure:
         Of the nodes.
     positions : array, (nodes, 3) [m]
         Of the nodes.
-    freedoms : array of int, (n, 2)
+    degrees of freedom : array of int, (n, 2)
         Node and component (see `COMPONENTS`) of each degree of freedom.
     M, K, D : sparse array, (n, n)
         Mass, stiffness, damping; D = 0 if not given.
@@ -126,7 +126,7 @@ class Structure:
         whole._refuse_followers(held)
         free = (_in_plane(plane) & ~held)[tuple(freedoms.T)]
         if not free.any():
-            raise InputError("a structure with every freedom fixed; leave some free")
+            raise InputError("a structure with every degree of freedom fixed; leave some free")
         return whole if free.all() else whole.keep(np.flatnonzero(free))
 
     @property
@@ -305,7 +305,7 @@ class Structure:
         return sum((w * rows[components(name)[0]] for name, w in weights.items()), np.zeros(self.count))
 
     def __repr__(self) -> str:
-        return f"Structure({len(self.names)} nodes, {self.count} freedoms)"
+        return f"Structure({len(self.names)} nodes, {self.count} degrees of freedom)"
 
 
 def _check_nodes(positions: np.ndarray, names: tuple[str, ...]) -> None:

@@ -167,7 +167,7 @@ def motion_of(
         for place, terms in _solved(follow, number).items():
             if place in rows:
                 raise InputError(
-                    f"node {follow.node!r}: '{COMPONENTS[place % 6]}' follows two ties; expected one for each freedom"
+                    f"node {follow.node!r}: '{COMPONENTS[place % 6]}' follows two ties; expected one for each degree of freedom"
                 )
             rows[place] = terms
     leads = np.setdiff1d(np.arange(6 * count), list(rows))
@@ -189,7 +189,9 @@ def components(given: Components) -> tuple[int, ...]:
     names = GROUPS.get(given, (given,)) if isinstance(given, str) else tuple(given)
     for name in names:
         if name not in COMPONENTS:
-            raise InputError(f"no freedom '{name}' of a node; {did_you_mean(name, (*COMPONENTS, *GROUPS))}")
+            raise InputError(
+                f"no degree of freedom '{name}' of a node; {did_you_mean(name, (*COMPONENTS, *GROUPS))}"
+            )
     return tuple(COMPONENTS.index(name) for name in names)
 
 

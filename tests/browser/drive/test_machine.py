@@ -64,7 +64,7 @@ def test_a_mechanism_without_simple_joints_is_refused() -> None:
     m = art.Mechanism("stone")
     m.body("stone", mass=1.0, inertia=(1, 1, 1))
     m.joint("free", art.Free(), parent="ground", child="stone")
-    with pytest.raises(InputError, match="'stone' has no joint of one freedom"):
+    with pytest.raises(InputError, match="'stone' has no joint of one degree of freedom"):
         servo_machine(m)
 
 

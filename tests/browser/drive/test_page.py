@@ -21,8 +21,8 @@ def page(driven, browser):
         yield found
 
 
-def colours(page) -> int:
-    """Return how many different colours the canvas shows."""
+def colors(page) -> int:
+    """Return how many different colors the canvas shows."""
     return page.evaluate(
         """() => { drive.view.draw(performance.now(), 0, () => {}); const gl = drive.view.renderer.getContext();
         const w = gl.drawingBufferWidth, h = gl.drawingBufferHeight, all = new Uint8Array(4 * w * h);
@@ -34,7 +34,7 @@ def colours(page) -> int:
 
 def test_page_shows_the_machine(page) -> None:
     assert page.locator("#welcome").inner_text() == "Caterpillar 215B"
-    assert colours(page) > 100
+    assert colors(page) > 100
     kept(page, "drive_help")
     page.keyboard.press("Enter")
     assert page.locator("#cover").is_hidden()

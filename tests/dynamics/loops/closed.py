@@ -20,7 +20,7 @@ from articulus.dynamics.tree import Tree
 from articulus.model.mechanism import Constraint, Description, LoopJoint, PointOnPoint, Pose
 
 NAMES = ("every_joint", "crosses", "balls", "spacecraft", "several_roots", "hinge_chain")
-"""Mechanisms of the zoo that have at least six freedoms and no parameters."""
+"""Mechanisms of the zoo that have at least six degrees of freedom and no parameters."""
 
 
 @dataclasses.dataclass(frozen=True)

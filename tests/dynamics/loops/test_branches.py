@@ -124,7 +124,7 @@ def test_the_projection_is_that_of_the_whole(mechanism):
 
 
 def test_loops_that_are_alike_share_one_function():
-    """First and last of a row have neighbours of their own; all others are alike, however many there are."""
+    """First and last of a row have neighbors of their own; all others are alike, however many there are."""
     for n in (4, 8):
         _, found = closures(tree_of(art.load("n_four_bar", n=n).description, regroup=True))
         assert len({c.function.__hash__() for c in found}) <= 3

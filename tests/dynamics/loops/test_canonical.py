@@ -45,7 +45,7 @@ def test_moves_as_multipliers_do(name):
 
 
 def skate() -> tuple[Problem, Point]:
-    """Return a skate on a slope: q = (x, y, angle), no motion across the blade, mass centre ahead of the contact."""
+    """Return a skate on a slope: q = (x, y, angle), no motion across the blade, mass center ahead of the contact."""
     q, v = SX.sym("q", 3), SX.sym("v", 3)
     s, c, ahead = ca.sin(q[2]), ca.cos(q[2]), 0.3
     M = ca.blockcat([[1, 0, -ahead * s], [0, 1, ahead * c], [-ahead * s, ahead * c, 0.2]])

@@ -142,7 +142,7 @@ def test_cost_is_linear_in_chains_and_in_their_length() -> None:
 
 
 def test_a_chain_with_too_few_freedoms_is_told_when_it_is_built() -> None:
-    text = r"chain 'chain 0': 3 freedoms behind tip 'tool' for the rigid contact, which stops 6 motions"
+    text = r"chain 'chain 0': 3 degrees of freedom behind tip 'tool' for the rigid contact, which stops 6 motions"
     with pytest.raises(InputError, match=text):
         Grasp(chain(3, 0).description, "tool", RIGID)
 
@@ -166,7 +166,7 @@ def test_a_chain_at_a_singular_position_is_told() -> None:
     grasp = Grasp(arm.frame("tip", "b2", at=(1.0, 0, 0)).description, "tip", in_plane)
     require_grasp(grasp, np.array([0.1, 0.5, -0.3]))
     with pytest.raises(
-        NumericalError, match="rank 1 of 2 rows: chain 'planar arm' has too few freedoms here"
+        NumericalError, match="rank 1 of 2 rows: chain 'planar arm' has too few degrees of freedom here"
     ):
         require_grasp(grasp, np.zeros(3))
     with pytest.raises(NumericalError, match="direction 3 of the hard point contact"):

@@ -17,7 +17,7 @@ OFFSET = (0.1, -0.05, 0.2)
 
 
 def bodies(n: int, gravity: tuple[float, float, float] = (0, 0, 0)) -> art.Mechanism:
-    """Return n free bodies with their centres of mass away from their origins, each with a frame at its end."""
+    """Return n free bodies with their centers of mass away from their origins, each with a frame at its end."""
     mech = art.Mechanism("bodies", gravity=gravity)
     for i in range(n):
         mech.body(f"b{i}", mass=1.0 + i, com=OFFSET, inertia=(0.2, 0.3, 0.4, 0.02, -0.03, 0.01))
@@ -91,7 +91,7 @@ SPIN = np.concatenate([np.r_[W[i], np.cross(W[:i].sum(axis=0), LINK)] for i in r
 
 
 def momenta(mech: art.Mechanism, run: Motion, h: float) -> np.ndarray:
-    """Return linear momentum at half steps, from the positions of the centres of mass."""
+    """Return linear momentum at half steps, from the positions of the centers of mass."""
     com = np.array([[mech.pose(f"b{i}", q) @ [*OFFSET, 1.0] for i in range(3)] for q in run.q])[:, :, :3]
     return np.einsum("i,nij->nj", [1.0, 2.0, 3.0], np.diff(com, axis=0) / h)
 

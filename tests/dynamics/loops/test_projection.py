@@ -102,7 +102,7 @@ def stepper(n: int, h: float) -> tuple[kernel.Kernel, np.ndarray, ca.Function]:
 
 
 def test_no_drift_over_ten_seconds_through_singular_positions():
-    """Two four-bar linkages that pass their singular position ten times; the end position by a one-freedom reference.
+    """Two four-bar linkages that pass their singular position ten times; the end position by a one-degree-of-freedom reference.
 
     thdd = (3.5 g / 3) sin th from the vertical, integrated separately (digits of the double four-bar case).
     """

@@ -83,7 +83,7 @@ def test_wrong_directions_are_named() -> None:
     held = Held(4)
     with pytest.raises(InputError, match=r"found shape \(1, 4\); expected \(3, 4\)"):
         servo(held.problem, SX.ones(1, 4))
-    with pytest.raises(InputError, match="no joint 'k1' with one freedom; valid names: j0, j1"):
+    with pytest.raises(InputError, match="no joint 'k1' with one degree of freedom; valid names: j0, j1"):
         joint_directions(held.mech.description, ["k1"])
 
 

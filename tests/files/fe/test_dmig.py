@@ -1,4 +1,4 @@
-"""DMIG cards give their matrices on all freedoms they name."""
+"""DMIG cards give their matrices on all degrees of freedom they name."""
 
 import numpy as np
 import pytest

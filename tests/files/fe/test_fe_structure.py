@@ -163,7 +163,7 @@ def test_matrices_in_turned_axes_are_the_same_structure() -> None:
 @pytest.mark.parametrize(
     ("dofs", "grids", "message"),
     [
-        ((), (), "0 freedoms for matrices of 2 rows"),
+        ((), (), "0 degrees of freedom for matrices of 2 rows"),
         (((1, 1), (1, 1)), (), "comes twice"),
         (((1, 1), (1, 0)), (Grid(1, (0.0,) * 3),), "no scalar points"),
         (((1, 1), (2, 1)), (Grid(1, (0.0,) * 3),), "no place of grid 2"),

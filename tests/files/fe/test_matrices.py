@@ -119,7 +119,7 @@ def test_broken(tmp_path: Path) -> None:
 
 def test_archives_that_disagree(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", K=K, dofs=[[1, 1]])
-    with pytest.raises(ModelError, match="1 freedoms, square matrices of 2 rows"):
+    with pytest.raises(ModelError, match="1 degrees of freedom, square matrices of 2 rows"):
         read_matrices(tmp_path / "a.npz")
     np.savez(tmp_path / "a.npz", K=K, dofs=[1.0])
     with pytest.raises(ModelError, match=r"dofs: found an array of shape \(1,\)"):

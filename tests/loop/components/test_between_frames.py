@@ -29,7 +29,7 @@ RNG = np.random.default_rng(11)
 
 
 def pair() -> art.Mechanism:
-    """Return two free bodies with frames off their centres, no gravity."""
+    """Return two free bodies with frames off their centers, no gravity."""
     m = art.Mechanism("pair", gravity=(0, 0, 0))
     for name, mass in (("a", 2.0), ("b", 3.0)):
         m.body(name, mass=mass, com=(0.1, 0.0, -0.2), inertia=(0.3, 0.4, 0.5))
@@ -121,7 +121,7 @@ def cart(mass: float = 2.0, name: str = "cart", gravity: float = 0.0) -> art.Mec
 
 
 def test_two_masses_on_a_spring_swing_at_their_frequency() -> None:
-    """w^2 = k (1/m1 + 1/m2), about the centre of mass, which moves on."""
+    """w^2 = k (1/m1 + 1/m2), about the center of mass, which moves on."""
     m = cart(2.0, "one")
     m.body("two", mass=3.0, inertia=(1, 1, 1))
     m.joint("rail2", art.Prismatic(axis=(1, 0, 0)), parent="ground", child="two")

@@ -179,7 +179,7 @@ def test_ground_of_varying_height() -> None:
     rng = np.random.default_rng(2)
     for p in rng.uniform(-0.6, 0.6, (8, 2)):
         loop.put(q=[1, 0, 0, 0, *p, 0.05 * p @ p / 2 + 0.1])
-        # the tangent plane at the foot of the centre: the distance errs by slope^2 times curvature times height
+        # the tangent plane at the foot of the center: the distance errs by slope^2 times curvature times height
         assert loop.signal("b_to_ground_contact.depth")[0] == pytest.approx(
             0.1 - _to_bowl(*p, 0.05 * p @ p / 2 + 0.1), abs=2e-6
         )

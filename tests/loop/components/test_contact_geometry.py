@@ -80,7 +80,7 @@ def poses(rng: np.random.Generator, count: int) -> list[list[np.ndarray]]:
 @pytest.mark.parametrize(("first", "second"), PAIRS, ids=lambda s: s.type_name)
 def test_depth_is_the_smallest_distance(first: Shape, second: Shape) -> None:
     found, checked = function_of(first, second), 0
-    # the nearest point of a rim to a round neighbour is found in a few rounds: never nearer, and up to 1e-5 m off
+    # the nearest point of a rim to a round neighbor is found in a few rounds: never nearer, and up to 1e-5 m off
     slack = 2e-5 if isinstance(first, Cylinder) and isinstance(second, Cylinder) else 1e-9
     for pose in poses(np.random.default_rng(1), 15):
         expected = gap(first, second, pose)

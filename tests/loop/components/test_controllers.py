@@ -320,7 +320,10 @@ def test_resolved_rate_moves_the_end_point_as_commanded() -> None:
             "'slider' without the joint 'joint1'; expected the driven joints of",
         ),
         (lambda: StateFeedback(np.ones((6, 3))), "K: found 6 x 3 numbers; expected 6 x 12"),
-        (lambda: ResolvedRate(0.0, 1.0, 1.0, 0.1, point="tip", tool="x"), "found 6 freedoms; expected 4"),
+        (
+            lambda: ResolvedRate(0.0, 1.0, 1.0, 0.1, point="tip", tool="x"),
+            "found 6 degrees of freedom; expected 4",
+        ),
         (
             lambda: Expression(ca.Function("f", [ca.SX.sym("q", 2)], [ca.SX(6, 1)], ["q"], ["u"])),
             "input 'q': found a signal of 6 numbers; expected 2",

@@ -77,7 +77,7 @@ def test_a_planet_pulls_the_modes_as_it_pulls_all_mass_points() -> None:
 
 
 def test_energy_and_angular_momentum_stay_in_orbit() -> None:
-    """About the centre of the planet, which is the origin."""
+    """About the center of the planet, which is the origin."""
     m = satellite()
     q, v = m.neutral.copy(), np.zeros(m.nv)
     q[4:7], v[3:6] = (30.0, 0, 0), (0, 3.0, 0.5)

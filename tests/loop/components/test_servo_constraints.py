@@ -57,7 +57,7 @@ def driven(motor: str, form: str = "mobility", **options: object) -> tuple[art.R
 
 
 def test_a_motor_within_a_loop_makes_the_motion_of_the_ideal_constraint() -> None:
-    """As many constraints as freedoms: the motion does not depend on who holds them, the power put in neither.
+    """As many constraints as degrees of freedom: the motion does not depend on who holds them, the power put in neither.
 
     Tolerance: RK4's drift off the course, which the motor takes back with 20 rad/s.
     """

@@ -1,12 +1,12 @@
 "use strict";
-// What charts on canvases share: a frame with axes, a line below that reads values, and colours of families.
+// What charts on canvases share: a frame with axes, a line below that reads values, and colors of families.
 (() => {
   const articulus = (globalThis.articulus ??= {});
   const { make } = articulus;
   const RAMP = [[59, 82, 196], [161, 63, 168], [224, 85, 58], [232, 160, 32]];
   const DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
-  // Return a colour from low (0) to high (1).
+  // Return a color from low (0) to high (1).
   articulus.ramp = (share) => {
     const x = Math.min(1, Math.max(0, share)) * (RAMP.length - 1);
     const k = Math.min(RAMP.length - 2, Math.floor(x));
@@ -71,7 +71,7 @@
       new ResizeObserver(() => this.redraw()).observe(this.canvas);
     }
 
-    colour(name) {
+    color(name) {
       return this.style.getPropertyValue(`--${name}`).trim();
     }
 
@@ -105,8 +105,8 @@
 
     // Lines across a box at the ticks of y, small ones below it at the ticks of x.
     frame(pen, { x, y, w, h }, across, up, { below = true } = {}) {
-      pen.fillStyle = this.colour("soft");
-      pen.strokeStyle = this.colour("line");
+      pen.fillStyle = this.color("soft");
+      pen.strokeStyle = this.color("line");
       pen.lineWidth = 1;
       pen.textAlign = "right";
       pen.textBaseline = "middle";

@@ -38,8 +38,8 @@
       const { x, y, w, h } = this.box;
       const { family, now, before } = this.data;
       const entry = this.select.selectedIndex;
-      this.curves = family.lines.map((line, k) => ({ ...this.#curve(line, entry), value: line.value, colour: articulus.ramp(k / Math.max(1, family.lines.length - 1)) }));
-      const others = [before && { ...this.#curve(before, entry), colour: this.colour("soft"), dash: [5, 3] }, { ...this.#curve(now, entry), colour: this.colour("ink") }].filter(Boolean);
+      this.curves = family.lines.map((line, k) => ({ ...this.#curve(line, entry), value: line.value, color: articulus.ramp(k / Math.max(1, family.lines.length - 1)) }));
+      const others = [before && { ...this.#curve(before, entry), color: this.color("soft"), dash: [5, 3] }, { ...this.#curve(now, entry), color: this.color("ink") }].filter(Boolean);
       const all = [...this.curves, ...others].filter((c) => c.t.length);
       const range = (lists) => [Math.min(...lists.map((v) => v.reduce((a, b) => Math.min(a, b)))), Math.max(...lists.map((v) => v.reduce((a, b) => Math.max(a, b))))];
       const [low, high] = range(all.map((c) => c.values));
@@ -55,8 +55,8 @@
       return { t, values: column(q, entry) };
     }
 
-    #draw(pen, { t, values, colour, dash }, width, opacity) {
-      pen.strokeStyle = colour;
+    #draw(pen, { t, values, color, dash }, width, opacity) {
+      pen.strokeStyle = color;
       pen.lineWidth = width;
       pen.globalAlpha = opacity;
       pen.setLineDash(dash ?? []);

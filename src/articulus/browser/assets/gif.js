@@ -12,29 +12,29 @@
   const END = 257;
   const UNCHANGED = 255; // the transparent entry of the palette
 
-  // Colours that agree in the upper six bits of each channel are treated alike.
+  // Colors that agree in the upper six bits of each channel are treated alike.
   const CELLS = 1 << 18;
   const cellOf = (r, g, b) => ((r >> 2) << 12) | ((g >> 2) << 6) | (b >> 2);
 
-  // A set of cells of the colour cube: how many pixels, the mean, and along which channel they spread most.
+  // A set of cells of the color cube: how many pixels, the mean, and along which channel they spread most.
   class Box {
     constructor(cells) {
       this.cells = cells;
       const total = cells.reduce((sum, c) => sum + c.count, 0);
       const over = (f) => cells.reduce((sum, c) => sum + c.count * f(c), 0);
-      this.mean = [0, 1, 2].map((k) => over((c) => c.colour[k]) / total);
-      const spread = this.mean.map((m, k) => over((c) => (c.colour[k] - m) ** 2));
+      this.mean = [0, 1, 2].map((k) => over((c) => c.color[k]) / total);
+      const spread = this.mean.map((m, k) => over((c) => (c.color[k] - m) ** 2));
       this.error = Math.max(...spread);
       this.channel = spread.indexOf(this.error);
     }
 
     split() {
-      const low = (c) => c.colour[this.channel] <= this.mean[this.channel];
+      const low = (c) => c.color[this.channel] <= this.mean[this.channel];
       return [new Box(this.cells.filter(low)), new Box(this.cells.filter((c) => !low(c)))];
     }
   }
 
-  // At most 255 colours for pictures (RGBA bytes): the box of largest error is split at its mean until there are as many.
+  // At most 255 colors for pictures (RGBA bytes): the box of largest error is split at its mean until there are as many.
   class Palette {
     constructor(pictures) {
       let boxes = [new Box(this.#cells(pictures))];
@@ -43,7 +43,7 @@
         if (worst.error < 1) break;
         boxes = boxes.filter((b) => b !== worst).concat(worst.split());
       }
-      this.colours = boxes.map((b) => b.mean.map(Math.round));
+      this.colors = boxes.map((b) => b.mean.map(Math.round));
       this.nearest = new Int16Array(CELLS).fill(-1);
       boxes.forEach((box, k) => box.cells.forEach((c) => (this.nearest[c.cell] = k)));
     }
@@ -62,14 +62,14 @@
       const cells = [];
       for (let cell = 0; cell < CELLS; cell++) {
         const count = sums[4 * cell + 3];
-        if (count) cells.push({ cell, count, colour: [0, 1, 2].map((k) => sums[4 * cell + k] / count) });
+        if (count) cells.push({ cell, count, color: [0, 1, 2].map((k) => sums[4 * cell + k] / count) });
       }
       return cells;
     }
 
     #search(r, g, b) {
       const distance = ([x, y, z]) => (x - r) ** 2 + (y - g) ** 2 + (z - b) ** 2;
-      return this.colours.reduce((best, c, k) => (distance(c) < distance(this.colours[best]) ? k : best), 0);
+      return this.colors.reduce((best, c, k) => (distance(c) < distance(this.colors[best]) ? k : best), 0);
     }
 
     // Return the entry of every pixel.
@@ -88,7 +88,7 @@
 
     bytes() {
       const out = new Uint8Array(3 * 256);
-      this.colours.forEach((c, k) => out.set(c, 3 * k));
+      this.colors.forEach((c, k) => out.set(c, 3 * k));
       return out;
     }
   }

@@ -10,12 +10,12 @@
   const PAUSE = "M6.5 5h4v14h-4zM13.5 5h4v14h-4z";
   const FIRST_PLOTS = ["q", "u", "tau", "v"];
   const TOGGLES = [
-    ["shape", "Shapes", "B", true], ["mass", "Centres of mass", "C", true], ["frame", "Frames", "F", false], ["axis", "Joint axes", "A", false],
+    ["shape", "Shapes", "B", true], ["mass", "Centers of mass", "C", true], ["frame", "Frames", "F", false], ["axis", "Joint axes", "A", false],
     ["grid", "Ground grid", "G", true], ["arrow", "Forces", "W", true],
   ];
   const KEYS = [
     ["Space", "play or pause"], ["← →", "one step back or on"], ["Home End", "to the start, to the end"], ["+ −", "faster, slower"],
-    ["L", "loop"], ["R", "whole mechanism in view"], ["B C F A G W", "shapes, centres of mass, frames, axes, grid, forces"],
+    ["L", "loop"], ["R", "whole mechanism in view"], ["B C F A G W", "shapes, centers of mass, frames, axes, grid, forces"],
     ["S", "save a picture"], ["V", "record a video"], ["I", "save an animated GIF"], ["D", "light or dark"], ["?", "this list"],
   ];
 
@@ -31,9 +31,9 @@
 
   articulus.make = make;
 
-  const swatch = (colour) => {
+  const swatch = (color) => {
     const mark = make("span", { className: "swatch" });
-    mark.style.background = colour;
+    mark.style.background = color;
     return mark;
   };
 
@@ -55,7 +55,7 @@
 
     static async open(data, ghost) {
       const track = new Track();
-      track.colour = ghost || "var(--ink)";
+      track.color = ghost || "var(--ink)";
       track.visible = true;
       track.shown = () => track.visible;
       track.view = new articulus.SceneView(data.scene, { ghost });
@@ -288,7 +288,7 @@
           this.draw();
         });
         const kind = make("span", { className: "kind" }, body.flexible ? "flexible" : body.joint_type);
-        const label = make("label", {}, box, swatch(body.colour), make("span", { className: "name" }, body.name), kind);
+        const label = make("label", {}, box, swatch(body.color), make("span", { className: "name" }, body.name), kind);
         label.style.paddingLeft = `${Math.min(level, 6) * 8}px`;
         const item = make("li", { role: "treeitem", title: this.#about(body), "aria-level": String(level + 1) }, label);
         item.addEventListener("pointerenter", () => this.highlight(body.name));
@@ -315,7 +315,7 @@
           this.panels.forEach((p) => p.redraw());
           this.draw();
         });
-        $("runs").append(make("li", {}, make("label", {}, box, swatch(track.colour), make("span", { className: "name" }, track.name))));
+        $("runs").append(make("li", {}, make("label", {}, box, swatch(track.color), make("span", { className: "name" }, track.name))));
       });
     }
 
@@ -346,7 +346,7 @@
       if (name && this.span[1] > this.span[0]) {
         for (const [k, track] of this.tracks.entries()) {
           if (!track.view.byName.has(name) && !track.view.frames.has(name)) continue;
-          const trail = new articulus.Trail(track.trail(name), k === 0 ? "#c2185b" : track.colour, 0.005 * track.data.scene.size);
+          const trail = new articulus.Trail(track.trail(name), k === 0 ? "#c2185b" : track.color, 0.005 * track.data.scene.size);
           track.view.root.add(trail.group);
           this.trails.push({ trail, track });
         }

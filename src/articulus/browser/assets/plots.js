@@ -7,7 +7,7 @@
   const MOST = 12; // curves of a signal that are shown at first
   const MARGIN = { left: 54, right: 10, top: 8, bottom: 22 };
 
-  // Return the name of the colour of a curve in the style sheet.
+  // Return the name of the color of a curve in the style sheet.
   const series = (k) => `--series-${k % 8}`;
 
   // What may be drawn: all entries of a signal that share a unit, or one entry.
@@ -120,10 +120,10 @@
         const signal = run.signals.get(choice.signal);
         if (!signal) continue;
         const table = await signal.load();
-        choice.entries.forEach((k, colour) => {
+        choice.entries.forEach((k, color) => {
           if (k >= signal.labels.length) return;
           const values = table.values.subarray(k * table.rows, (k + 1) * table.rows);
-          curves.push({ run, r, t: run.t, values, colour, label: signal.labels[k] || choice.signal, key: k });
+          curves.push({ run, r, t: run.t, values, color, label: signal.labels[k] || choice.signal, key: k });
         });
       }
       return curves;
@@ -139,7 +139,7 @@
         item.setAttribute("aria-pressed", String(!this.hidden.has(curve.key)));
         item.title = "Show or hide this curve";
         const swatch = document.createElement("i");
-        swatch.style.background = `var(${series(curve.colour)})`; // follows light and dark by itself
+        swatch.style.background = `var(${series(curve.color)})`; // follows light and dark by itself
         const value = document.createElement("b");
         item.append(swatch, curve.label, value);
         item.addEventListener("click", () => {
@@ -229,8 +229,8 @@
     }
 
     // More points than pixels are drawn as least and greatest value of each half pixel.
-    #curve(pen, { t, values, colour, r }) {
-      pen.strokeStyle = this.style.getPropertyValue(series(colour));
+    #curve(pen, { t, values, color, r }) {
+      pen.strokeStyle = this.style.getPropertyValue(series(color));
       pen.globalAlpha = r === 0 ? 1 : 0.65;
       pen.lineWidth = r === 0 ? 1.7 : 1.2;
       pen.setLineDash(DASHES[r % DASHES.length]);

@@ -121,8 +121,8 @@
       family?.lines.forEach(({ value, poles: found }, k) => {
         for (const pole of found) this.#mark(pen, pole, articulus.ramp(k / last), this.#dot, `${family.name} = ${articulus.text(value)}`);
       });
-      for (const pole of reference) this.#mark(pen, pole, this.colour("soft"), this.#hollow, "as run");
-      for (const pole of poles) this.#mark(pen, pole, isUnstable(pole) ? UNSTABLE : this.colour("series-0"), this.#cross, "");
+      for (const pole of reference) this.#mark(pen, pole, this.color("soft"), this.#hollow, "as run");
+      for (const pole of poles) this.#mark(pen, pole, isUnstable(pole) ? UNSTABLE : this.color("series-0"), this.#cross, "");
     }
 
     // Axes, the unstable half, rays of equal damping and circles of equal frequency.
@@ -135,7 +135,7 @@
       this.inside(pen, this.box, () => {
         pen.fillStyle = "rgb(211 47 47 / 8%)";
         if (ox < x + w) pen.fillRect(Math.max(x, ox), y, w, h);
-        pen.strokeStyle = this.colour("line");
+        pen.strokeStyle = this.color("line");
         for (const [v] of up.ticks(Math.max(2, h / 34))) {
           if (v <= 0) continue;
           pen.beginPath();
@@ -146,7 +146,7 @@
           const [c, s] = [far * zeta, far * Math.sqrt(1 - zeta * zeta)];
           this.line(pen, [[ox - c, oy - s], [ox, oy], [ox - c, oy + s]]);
         }
-        pen.strokeStyle = this.colour("grid");
+        pen.strokeStyle = this.color("grid");
         this.line(pen, [[x, Math.round(oy) + 0.5], [x + w, Math.round(oy) + 0.5]]);
         this.line(pen, [[Math.round(ox) + 0.5, y], [Math.round(ox) + 0.5, y + h]]);
         this.#dampingTexts(pen, ox, oy);
@@ -157,7 +157,7 @@
     // Write the damping ratio where its ray leaves the upper half of the box.
     #dampingTexts(pen, ox, oy) {
       const { x, y } = this.box;
-      pen.fillStyle = this.colour("soft");
+      pen.fillStyle = this.color("soft");
       pen.textBaseline = "top";
       let last = Infinity;
       for (const zeta of DAMPING) {
@@ -173,7 +173,7 @@
 
     #rulers(pen, across, up) {
       const { x, y, w, h } = this.box;
-      pen.fillStyle = this.colour("soft");
+      pen.fillStyle = this.color("soft");
       pen.textAlign = "right";
       pen.textBaseline = "middle";
       for (const [v, text] of up.ticks(Math.max(2, h / 34))) pen.fillText(text, x - 6, up.at(v));
@@ -183,12 +183,12 @@
     }
 
     // A pole out of view is an arrow head at the edge.
-    #mark(pen, pole, colour, draw, text) {
+    #mark(pen, pole, color, draw, text) {
       const { x, y, w, h } = this.box;
       const [px, py] = [this.#x(pole.re), this.#y(pole.im)];
       const at = [Math.min(x + w - 5, Math.max(x + 5, px)), Math.min(y + h - 5, Math.max(y + 5, py))];
       const out = px < x || px > x + w || py < y || py > y + h;
-      pen.strokeStyle = pen.fillStyle = colour;
+      pen.strokeStyle = pen.fillStyle = color;
       (out ? this.#head : draw).call(this, pen, ...at, Math.atan2(py - at[1], px - at[0]));
       this.marks.push({ at, pole, text, out });
     }
@@ -199,9 +199,9 @@
     }
 
     #hollow(pen, x, y) {
-      for (const [width, colour] of [[5, this.colour("soft")], [2.6, this.colour("card")]]) {
+      for (const [width, color] of [[5, this.color("soft")], [2.6, this.color("card")]]) {
         pen.lineWidth = width;
-        pen.strokeStyle = colour;
+        pen.strokeStyle = color;
         const d = width > 3 ? 6 : 5;
         this.line(pen, [[x - d, y - d], [x + d, y + d], null, [x - d, y + d], [x + d, y - d]]);
       }
@@ -226,7 +226,7 @@
       const distance = ({ at }) => Math.hypot(at[0] - x, at[1] - y);
       const found = this.marks.reduce((best, mark) => (distance(mark) <= Math.min(NEAR, best ? distance(best) : NEAR) ? mark : best), null);
       if (!found) return null;
-      pen.strokeStyle = this.colour("ink");
+      pen.strokeStyle = this.color("ink");
       pen.lineWidth = 1.2;
       pen.beginPath();
       pen.arc(...found.at, 9, 0, 7);

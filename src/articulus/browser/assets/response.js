@@ -62,7 +62,7 @@
     }
 
     #draw(pen, { omega, magnitude, phase }, now) {
-      pen.strokeStyle = now ? this.colour("series-0") : this.colour("soft");
+      pen.strokeStyle = now ? this.color("series-0") : this.color("soft");
       pen.lineWidth = now ? 1.8 : 1.3;
       pen.setLineDash(now ? [] : [5, 3]);
       const through = (values, axis, good) => omega.map((w, k) => (good(values[k]) ? [this.across.at(w), axis.at(values[k])] : null));
@@ -72,7 +72,7 @@
     }
 
     #units(pen) {
-      pen.fillStyle = this.colour("soft");
+      pen.fillStyle = this.color("soft");
       pen.textAlign = "right";
       pen.textBaseline = "top";
       pen.fillText(this.data.response.unit, this.above.x + this.above.w - 4, this.above.y + 3);
@@ -100,8 +100,8 @@
 
     #cursor(pen, { omega, magnitude, phase }, k) {
       const x = this.across.at(omega[k]);
-      pen.strokeStyle = this.colour("accent");
-      pen.fillStyle = this.colour("series-0");
+      pen.strokeStyle = this.color("accent");
+      pen.fillStyle = this.color("series-0");
       pen.lineWidth = 1.2;
       this.line(pen, [[x, this.above.y], [x, this.below.y + this.below.h]]);
       for (const [value, axis] of [[magnitude[k], this.size], [phase[k], this.angle]]) {

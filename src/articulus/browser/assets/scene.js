@@ -52,7 +52,7 @@
     return mesh;
   }
 
-  // Return shapes and their meshes with all but the balls of masses in one mesh, coloured by its points: one call to draw it.
+  // Return shapes and their meshes with all but the balls of masses in one mesh, colored by its points: one call to draw it.
   function joined(meshes, materials) {
     const solid = meshes.filter(([shape]) => shape.role !== "mass");
     if (solid.length < 2) return meshes;
@@ -115,7 +115,7 @@
   }
 
   // Return the triangles of a packed mesh (solids.py).
-  function unpackMesh({ origin, step, vertices, triangles, wide, palette, colours }) {
+  function unpackMesh({ origin, step, vertices, triangles, wide, palette, colors }) {
     const points = Float32Array.from(numbersOf(vertices, Uint16Array), (x, i) => origin[i % 3] + step[i % 3] * x);
     const corners = numbersOf(triangles, wide ? Uint32Array : Uint16Array);
     const spread = new Float32Array(3 * corners.length);
@@ -126,7 +126,7 @@
     if (palette.length) {
       const rgb = palette.map((text) => new T.Color(text).toArray());
       const painted = new Float32Array(spread.length);
-      numbersOf(colours, Uint8Array).forEach((k, i) => [0, 3, 6].forEach((corner) => painted.set(rgb[k], 9 * i + corner)));
+      numbersOf(colors, Uint8Array).forEach((k, i) => [0, 3, 6].forEach((corner) => painted.set(rgb[k], 9 * i + corner)));
       geometry.setAttribute("color", new T.BufferAttribute(painted, 3));
     }
     return geometry;
@@ -220,7 +220,7 @@
     }
   }
 
-  // Options: ghost (a colour; the mechanism is then drawn translucent in it).
+  // Options: ghost (a color; the mechanism is then drawn translucent in it).
   articulus.SceneView = class {
     constructor(scene, { ghost = "" } = {}) {
       this.scene = scene;
@@ -247,9 +247,9 @@
       this.show("axis", false);
     }
 
-    #material(colour, opacity = 1) {
+    #material(color, opacity = 1) {
       const see = this.ghost ? 0.28 : opacity;
-      const common = { color: this.ghost || colour, fog: false, transparent: see < 1, opacity: see, depthWrite: see === 1 };
+      const common = { color: this.ghost || color, fog: false, transparent: see < 1, opacity: see, depthWrite: see === 1 };
       if (articulus.drawnBySoftware() && articulus.isLarge(this.scene)) return new T.MeshLambertMaterial(common);
       return new T.MeshStandardMaterial({ ...common, roughness: 0.5, metalness: 0.05 });
     }
@@ -258,7 +258,7 @@
       const group = new T.Group();
       group.name = body.name;
       const large = articulus.isLarge(this.scene);
-      const materials = { link: this.#material(body.colour), joint: this.#material(JOINT), mass: this.#material(body.colour, 0.45) };
+      const materials = { link: this.#material(body.color), joint: this.#material(JOINT), mass: this.#material(body.color, 0.45) };
       let meshes = body.shapes.filter((shape) => !this.ghost || shape.role !== "mass").map((shape) => [shape, shapeMesh(shape, materials[shape.role], large)]);
       if (large) meshes = joined(meshes, materials);
       for (const [shape, mesh] of meshes) {
@@ -287,9 +287,9 @@
 
     // Add a telescope between two bodies: a barrel and a rod, which `set` puts in their place.
     #strut(solid, materials, body) {
-      const colour = solid.colour || body.colour;
+      const color = solid.color || body.color;
       const [r] = solid.size;
-      const parts = [[r, (materials[`${colour} 1 false`] ??= this.#material(colour))], [0.52 * r, (materials.rod ??= this.#material(ROD))]];
+      const parts = [[r, (materials[`${color} 1 false`] ??= this.#material(color))], [0.52 * r, (materials.rod ??= this.#material(ROD))]];
       const meshes = parts.map(([radius, material]) => new T.Mesh(new T.CylinderGeometry(radius, radius, 1, 20), material));
       for (const mesh of meshes) {
         mesh.castShadow = !this.ghost;
@@ -313,7 +313,7 @@
       }
     }
 
-    // Add visuals to a group; each colour is a material of its own.
+    // Add visuals to a group; each color is a material of its own.
     #solids(solids, group, materials, body) {
       for (const solid of solids) {
         if (solid.kind === "strut") {
@@ -321,8 +321,8 @@
           continue;
         }
         const painted = !this.ghost && solid.kind === "mesh" && this.meshes[solid.mesh].hasAttribute("color");
-        const colour = painted ? "#ffffff" : solid.colour || body.colour;
-        const material = (materials[`${colour} ${solid.opacity} ${painted}`] ??= this.#material(colour, solid.opacity));
+        const color = painted ? "#ffffff" : solid.color || body.color;
+        const material = (materials[`${color} ${solid.opacity} ${painted}`] ??= this.#material(color, solid.opacity));
         material.vertexColors = painted;
         if (solid.kind === "mesh") material.side = T.DoubleSide; // files do not always say which side is out
         const mesh = solidMesh(solid, this.meshes, material);
@@ -355,8 +355,8 @@
         if (this.solid) this.parts.bones.push(mesh);
         this.root.add(mesh);
       }
-      this.#solids(this.scene.standing, this.root, {}, { colour: JOINT });
-      this.#solids(this.scene.obstacles, this.root, {}, { colour: JOINT });
+      this.#solids(this.scene.standing, this.root, {}, { color: JOINT });
+      this.#solids(this.scene.obstacles, this.root, {}, { color: JOINT });
       const world = triad(0.07 * this.scene.size);
       this.parts.frame.push(world);
       this.root.add(world);
@@ -379,9 +379,9 @@
     // Draw the force (and the moment) of six numbers at a frame; lengths are parts of `largest` = [moment, force].
     // Without a frame, the point at which it acts is given with each wrench and is drawn as a ball while there is a force.
     addArrow(frame, largest) {
-      const build = (colour) => {
+      const build = (color) => {
         const r = 0.008 * this.scene.size;
-        const material = new T.MeshStandardMaterial({ color: this.ghost || colour, roughness: 0.6 });
+        const material = new T.MeshStandardMaterial({ color: this.ghost || color, roughness: 0.6 });
         const shaft = new T.Mesh(new T.CylinderGeometry(r, r, 1, 10), material);
         const head = new T.Mesh(new T.ConeGeometry(2.6 * r, 6 * r, 14), material);
         const group = new T.Group();
@@ -530,7 +530,7 @@
 
     // Take a box as that of the motion: `home` looks at all of it.
     enclose(low, high) {
-      this.centre = vector(low).add(vector(high)).multiplyScalar(0.5);
+      this.center = vector(low).add(vector(high)).multiplyScalar(0.5);
       this.radius = Math.max(0.5 * vector(low).distanceTo(vector(high)), 0.3 * this.size);
       this.corners = [0, 1, 2, 3, 4, 5, 6, 7].map((k) =>
         new T.Vector3((k & 1 ? high : low)[0], (k & 2 ? high : low)[1], (k & 4 ? high : low)[2]));
@@ -546,13 +546,13 @@
     }
 
     #lights() {
-      const { up, radius, centre } = this;
+      const { up, radius, center } = this;
       const side = this.#side();
       const across = new T.Vector3().crossVectors(up, side);
       this.scene.add(new T.HemisphereLight("#ffffff", "#aab2bd", 2.2));
       const sun = new T.DirectionalLight("#ffffff", 2.0);
-      sun.position.copy(centre).addScaledVector(up, 3 * radius).addScaledVector(side, 1.2 * radius).addScaledVector(across, -1.6 * radius);
-      sun.target.position.copy(centre);
+      sun.position.copy(center).addScaledVector(up, 3 * radius).addScaledVector(side, 1.2 * radius).addScaledVector(across, -1.6 * radius);
+      sun.target.position.copy(center);
       sun.castShadow = true;
       sun.shadow.mapSize.set(2048, 2048);
       Object.assign(sun.shadow.camera, { left: -2 * radius, right: 2 * radius, top: 2 * radius, bottom: -2 * radius, near: 0.1 * radius, far: 8 * radius });
@@ -584,7 +584,7 @@
         plane.receiveShadow = true;
         this.ground.add(plane);
       }
-      const flat = this.centre.clone().addScaledVector(this.up, -this.centre.dot(this.up));
+      const flat = this.center.clone().addScaledVector(this.up, -this.center.dot(this.up));
       const snapped = flat.divideScalar(step).round().multiplyScalar(step);
       this.ground.quaternion.setFromUnitVectors(Y, this.up);
       this.ground.position.copy(snapped).addScaledVector(this.up, this.floor);
@@ -634,8 +634,8 @@
       const across = new T.Vector3().crossVectors(this.up, side);
       const direction = side.multiplyScalar(0.5).addScaledVector(across, -0.85).addScaledVector(this.up, 0.38).normalize();
       const distance = this.#fitting(direction);
-      this.camera.position.copy(this.centre).addScaledVector(direction, distance);
-      this.controls.target.copy(this.centre);
+      this.camera.position.copy(this.center).addScaledVector(direction, distance);
+      this.controls.target.copy(this.center);
       this.#depth();
       this.controls.update();
     }
@@ -647,7 +647,7 @@
       const tall = Math.tan((this.camera.fov * Math.PI) / 360);
       const margin = 0.07 * this.size;
       const needed = this.corners.map((corner) => {
-        const p = corner.clone().sub(this.centre);
+        const p = corner.clone().sub(this.center);
         const wide = (Math.abs(p.dot(right)) + margin) / (tall * this.camera.aspect);
         return p.dot(direction) + Math.max(wide, (Math.abs(p.dot(above)) + margin) / tall);
       });

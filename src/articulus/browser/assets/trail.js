@@ -39,17 +39,17 @@
   }
 
   articulus.Trail = class {
-    constructor(points, colour, radius) {
+    constructor(points, color, radius) {
       let length = 0;
       for (let k = 1; k < points.length; k++) length += points[k].distanceTo(points[k - 1]);
       this.kept = apart(points, Math.max(0.5 * radius, length / MOST));
       this.group = new T.Group();
-      const whole = new T.LineBasicMaterial({ color: colour, fog: false, transparent: true, opacity: 0.5 });
+      const whole = new T.LineBasicMaterial({ color: color, fog: false, transparent: true, opacity: 0.5 });
       this.group.add(new T.Line(new T.BufferGeometry().setFromPoints(points), whole));
       if (this.kept.length < 2) return; // it stays where it is
       const path = new Path(this.kept.map((k) => points[k]));
       const geometry = new T.TubeGeometry(path, this.kept.length - 1, radius, SIDES);
-      this.past = new T.Mesh(geometry, new T.MeshBasicMaterial({ color: colour, fog: false }));
+      this.past = new T.Mesh(geometry, new T.MeshBasicMaterial({ color: color, fog: false }));
       this.group.add(this.past);
     }
 

@@ -130,7 +130,7 @@ def servo_machine(mechanism: Mechanism, q0: Any = None) -> Machine:
     driven = _driven(mechanism, start)
     if not driven:
         raise InputError(
-            f"drive: mechanism '{mechanism.name}' has no joint of one freedom; expected at least one"
+            f"drive: mechanism '{mechanism.name}' has no joint of one degree of freedom; expected at least one"
         )
     names = tuple(c.name for c in driven)
     actuators = [Torque(c.name, limit=_limit(c, "effort", np.inf), name=c.name) for c in driven]

@@ -8,7 +8,7 @@ from articulus.control.analysis.delay import DelayedModel
 from articulus.errors import InputError, NumericalError
 
 TURN = 0.7
-"""Largest change of phase between neighbouring frequencies [rad]."""
+"""Largest change of phase between neighboring frequencies [rad]."""
 ROUNDS = 40
 
 

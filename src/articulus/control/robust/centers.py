@@ -50,7 +50,7 @@ class Basis:
 
 @dataclass(frozen=True, eq=False)
 class Cone:
-    """A matrix that must stay positive: a basis, and which of the factors x it has (neighbours)."""
+    """A matrix that must stay positive: a basis, and which of the factors x it has (neighbors)."""
 
     basis: Basis
     factors: slice = field(default_factory=lambda: slice(None))

@@ -251,7 +251,7 @@ class _Search:
         return M
 
     def refine(self) -> None:
-        """Look between the neighbours of the largest bounds of both kinds."""
+        """Look between the neighbors of the largest bounds of both kinds."""
         assert self.mu is not None
         new = []
         for bound in (self.mu.upper, self.mu.lower):

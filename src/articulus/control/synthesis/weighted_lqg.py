@@ -24,7 +24,7 @@ def weighted_lqg(
     disturbances: Weight = 1.0,
     noise: Weight = 1.0,
 ) -> Design:
-    """Return the controller with the least mean square of weighted errors and commands under coloured noise.
+    """Return the controller with the least mean square of weighted errors and commands under colored noise.
 
     Parameters
     ----------

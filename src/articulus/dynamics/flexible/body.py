@@ -36,7 +36,7 @@ class ElasticBody:
     linear_rf: SX
     linear_ff: SX
     linear_moment: SX
-    """Mass times position of the centre of mass in the body frame, (3,) [kg m]."""
+    """Mass times position of the center of mass in the body frame, (3,) [kg m]."""
     stiffness: SX
     damping: SX
     shortening: tuple[Shortening, ...] = ()
@@ -106,7 +106,7 @@ class ElasticBody:
 
     @cached_property
     def first_moment(self) -> SX:
-        """Mass times position of the centre of mass in the body frame, (3,) [kg m]."""
+        """Mass times position of the center of mass in the body frame, (3,) [kg m]."""
         return sum((each.moments()[:3] for each in self.shortening), self.linear_moment)
 
     def forces(self, V: Motion, rate: SX, A: Motion, acceleration: SX) -> tuple[Force, SX]:

@@ -50,7 +50,7 @@ class WrittenDerivatives:
     def eliminates(self) -> bool:
         """Tell whether `forward_dynamics` takes less than `inverse_dynamics` and two products with M^-1.
 
-        That depends on the freedoms n and on the rows r of the motions that are not zero, 3 in a plane and 6 in space. Operations of two
+        That depends on the degrees of freedom n and on the rows r of the motions that are not zero, 3 in a plane and 6 in space. Operations of two
         links in a plane: 7 % more at n = 6, 11 % less at 10, 24 % less at 14; of three links in space 17 % more at n = 12.
         """
         rows = sum(not row.is_zero() for row in ca.vertsplit(self._columns.S))

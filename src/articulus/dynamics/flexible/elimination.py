@@ -1,6 +1,6 @@
 """Derivatives of forward dynamics of mechanisms with flexible bodies by elimination of one body after the other.
 
-The freedoms of a joint and the modes of the body behind it are a group. Between groups of which one carries the other, the mass
+The degrees of freedom of a joint and the modes of the body behind it are a group. Between groups of which one carries the other, the mass
 matrix and the derivatives of inverse dynamics are products of columns (`inverse_derivatives`): with U, Psidd and Psid those of a
 group at the place where another hangs, the frame of the body or a station, and R, Rd and Y row, rate row and force of the other,
 
@@ -48,7 +48,7 @@ from articulus.dynamics.tree import ROOT, Tree
 
 @dataclass
 class _Behind:
-    """Freedoms behind a place: K with b below it, (9, count), and y by position and by rate, (6, count)."""
+    """Degrees of freedom behind a place: K with b below it, (9, count), and y by position and by rate, (6, count)."""
 
     freedoms: list[int]
     gains: Any
@@ -57,7 +57,7 @@ class _Behind:
 
 @dataclass
 class _Group:
-    """Freedoms of a node, and what is found of them."""
+    """Degrees of freedom of a node, and what is found of them."""
 
     freedoms: list[int]
     front: int

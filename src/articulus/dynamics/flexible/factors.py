@@ -1,4 +1,4 @@
-"""The mass matrix as M = L D L', L unit upper triangular: freedoms are eliminated from the tips to the base."""
+"""The mass matrix as M = L D L', L unit upper triangular: degrees of freedom are eliminated from the tips to the base."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from casadi import SX
 def mass_matrix_factors(M: SX) -> tuple[SX, SX, SX]:
     """Return L, (nv, nv), D, (nv,), and L^-1, (nv, nv).
 
-    With the freedoms in the order of the tree no zero fills: L has the pattern of the paths to the ground, and for rigid
+    With the degrees of freedom in the order of the tree no zero fills: L has the pattern of the paths to the ground, and for rigid
     bodies it is the factor I + H phi K of the operator form (`dynamics.operators`).
     """
     n = M.shape[0]

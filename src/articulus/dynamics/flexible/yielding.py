@@ -18,7 +18,7 @@ from articulus.spatial import ArticulatedInertia, Force
 
 @dataclass(frozen=True)
 class Yielding:
-    """Freedoms of mass matrix D = L E L' that give way to an acceleration A that arrives: D y = drive - B' A."""
+    """Degrees of freedom of mass matrix D = L E L' that give way to an acceleration A that arrives: D y = drive - B' A."""
 
     D: Factored
     B: SX
@@ -28,7 +28,7 @@ class Yielding:
 
     @staticmethod
     def of(D: SX, B: SX, drive: SX) -> Yielding:
-        """Return freedoms of mass matrix (n, n), with the momentum (6, n) of unit rates, that forces (n,) drive."""
+        """Return degrees of freedom of mass matrix (n, n), with the momentum (6, n) of unit rates, that forces (n,) drive."""
         factored = Factored(D)
         return Yielding(factored, *(factored.forward(ca.densify(x)) for x in (B.T, drive)))
 
@@ -47,7 +47,7 @@ class Yielding:
         return Yielded(numbers[:n], ca.reshape(numbers[n:], n, 6))
 
     def left(self, inertia: ArticulatedInertia, bias: Force) -> tuple[ArticulatedInertia, Force]:
-        """Return inertia - B D^-1 B' and bias + B D^-1 drive: what is left when the freedoms give way."""
+        """Return inertia - B D^-1 B' and bias + B D^-1 drive: what is left when the degrees of freedom give way."""
         scaled = self.D.scaled(self.B).T
         w, v = self.B[:, :3], self.B[:, 3:]
         less = ArticulatedInertia(
@@ -60,7 +60,7 @@ class Yielding:
 
 @dataclass(frozen=True)
 class Yielded:
-    """Freedoms that have given way: y = free - gain A."""
+    """Degrees of freedom that have given way: y = free - gain A."""
 
     free: SX
     """(n,)"""

@@ -1,12 +1,12 @@
 """Absolute coordinates: every body by itself, every joint a constraint; and the matrix that leads to joint coordinates.
 
-The velocities of body i are V_i = (w_i, rdot_i), angular part first: turning and mass centre, in ground axes.
+The velocities of body i are V_i = (w_i, rdot_i), angular part first: turning and mass center, in ground axes.
 
     M V' + D' lambda = h,   D V = 0        Newton and Euler, with the rows of all joints, cut ones included
     V = B v,   D_tree B = 0                B takes joint rates to velocities
     B' M B vdot = B' (h - M Bdot v)        the tree in joint coordinates again;  D_cut B is its G
 
-Bodies that fixed joints join are one; a joint with several freedoms in a row has bodies without mass inside, which
+Bodies that fixed joints join are one; a joint with several degrees of freedom in a row has bodies without mass inside, which
 `augmented` bears.
 """
 
@@ -119,7 +119,7 @@ class Bodies:
         self._center = [_mass_center(node.inertia.m, node.inertia.h) for node in tree.nodes]
 
     def tree_row(self, i: int) -> SX:
-        """Return what must vanish in the velocity of node i relative to its parent, (6 - freedoms,)."""
+        """Return what must vanish in the velocity of node i relative to its parent, (6 - degrees of freedom,)."""
         return ca.mtimes(_complement(self.tree.nodes[i].S), self._relative(i).column())
 
     def rate(self, expression: SX) -> SX:
@@ -165,7 +165,7 @@ class Bodies:
         return ca.substitute(expressions, [self._poses, self.V], [poses, motion])
 
     def velocity_matrix(self) -> SX:
-        """Return B: a hinge about u gives every body outboard of it (u, u x d), d from the hinge to its mass centre."""
+        """Return B: a hinge about u gives every body outboard of it (u, u x d), d from the hinge to its mass center."""
         tree = self.tree
         B = SX(6 * len(tree), tree.description.nv)
         for i, X in enumerate(tree.world):
@@ -190,7 +190,7 @@ class Bodies:
         return ca.sparsify(ca.diagcat(*blocks)), ca.vertcat(SX(0, 1), *(f.column() for f in forces))
 
     def _joint_force(self, i: int, tau: SX) -> list[tuple[int, Force]]:
-        """Return the wrench of a joint's force on its body and the opposite one on the parent's, at mass centres."""
+        """Return the wrench of a joint's force on its body and the opposite one on the parent's, at mass centers."""
         if not self.tree.freedoms[i]:
             return []
         S = _columns(self.tree.nodes[i].S)

@@ -1,4 +1,4 @@
-"""Which freedoms are independent under linear constraints G x = 0, and how the others follow."""
+"""Which degrees of freedom are independent under linear constraints G x = 0, and how the others follow."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ ROUNDED = 1e-10
 VANISHED = 1e-14
 """Length of a constraint row up to which it is rounding, even if no other is longer [-]: sines of joint angles are not better known."""
 DIGITS = 12
-"""Decimals of the rows at unit length that decide: which of two equally good freedoms is taken does not hang on rounding."""
+"""Decimals of the rows at unit length that decide: which of two equally good degrees of freedom is taken does not hang on rounding."""
 
 
 def split(G: np.ndarray) -> Partition:
-    """Return which rows and which freedoms are independent under G x = 0; best of rows without units (`Scales.plain`).
+    """Return which rows and which degrees of freedom are independent under G x = 0; best of rows without units (`Scales.plain`).
 
     Rows count by direction, not by length; those shorter than ROUNDED of the longest, or than VANISHED, are zero but for
     rounding, as at a singular position.
@@ -24,7 +24,7 @@ def split(G: np.ndarray) -> Partition:
 
 
 def rows_of_split(G: np.ndarray) -> tuple[int, ...]:
-    """Return the independent rows that `split` finds, without the freedoms."""
+    """Return the independent rows that `split` finds, without the degrees of freedom."""
     return independent_rows(_directions(G))
 
 
@@ -42,7 +42,7 @@ def tangent(G: np.ndarray, p: Partition) -> np.ndarray:
 
 
 def following(G: np.ndarray, p: Partition, residual: np.ndarray) -> np.ndarray:
-    """Return x with G x = residual that moves dependent freedoms only, (nv, ...)."""
+    """Return x with G x = residual that moves dependent degrees of freedom only, (nv, ...)."""
     x, d = np.zeros((G.shape[1], residual.shape[1])), list(p.dependent)
     x[d] = np.linalg.solve(G[np.ix_(p.rows, d)], residual[list(p.rows)])
     return x

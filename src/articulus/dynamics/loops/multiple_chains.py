@@ -64,7 +64,7 @@ class Grasp:
         freedoms = sum(len(tree.freedoms[i]) for i in tree.path(tree.frame(self.tip)[0]))
         if freedoms < self.contact.n_c:
             raise InputError(
-                f"chain '{self.description.name}': {freedoms} freedoms behind tip '{self.tip}' for the "
+                f"chain '{self.description.name}': {freedoms} degrees of freedom behind tip '{self.tip}' for the "
                 f"{self.contact.name} contact, which stops {self.contact.n_c} motions; expected at least as many. "
                 "Choose a contact with fewer constraints, or make chain and object one mechanism with a loop"
             )
@@ -118,7 +118,7 @@ def require_grasp(grasp: Grasp, q: np.ndarray) -> None:
     require_full_rank(
         np.array(ca.Function("mobility", [tree.q], [mobility])(q)),
         [f"direction {i + 1} of the {grasp.contact.name} contact" for i in range(grasp.contact.n_c)],
-        f"chain '{grasp.description.name}' has too few freedoms here for its grasp at tip '{grasp.tip}'",
+        f"chain '{grasp.description.name}' has too few degrees of freedom here for its grasp at tip '{grasp.tip}'",
         "Move it away from the singular position, choose a contact with fewer constraints, or make chain and object "
         "one mechanism with a loop.",
     )

@@ -10,7 +10,7 @@ diagonal D of `operators`:
     E   vdot_closure = -M^-1 G' lambda
     F   vdot = vdot_free + vdot_closure
 
-A column of Y follows one row of G from its bodies to the ground, and two rows meet in W at the freedoms that both pass:
+A column of Y follows one row of G from its bodies to the ground, and two rows meet in W at the degrees of freedom that both pass:
 those of their nearest common ancestor and inward. The appendix of the source has zero for different branches instead.
 
 Source: Rodriguez, Jain & Kreutz 1989, equations 2.15 to 2.17 and 3.9 to 3.13. Cost: O(n) a row, and step D.
@@ -118,13 +118,13 @@ def mobility(tree: Tree, constraints: Constraints, secondary: Sequence[str] = ()
 
 
 def primary_freedoms(tree: Tree, secondary: Sequence[str]) -> list[int]:
-    """Return the freedoms that do not belong to the secondary."""
+    """Return the degrees of freedom that do not belong to the secondary."""
     others = set(secondary_freedoms(tree, secondary))
     return [k for k in range(tree.description.nv) if k not in others]
 
 
 def secondary_freedoms(tree: Tree, secondary: Sequence[str]) -> list[int]:
-    """Return the freedoms of the branches that begin with the given bodies on the ground."""
+    """Return the degrees of freedom of the branches that begin with the given bodies on the ground."""
     d = tree.description
     for body in secondary:
         d.carrier(body)

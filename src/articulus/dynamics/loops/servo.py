@@ -146,9 +146,9 @@ def _no_rows(nv: int) -> Constraints:
 
 
 def joint_directions(description: Description, joints: Sequence[str]) -> np.ndarray:
-    """Return Z of actuators at joints with one freedom, (len(joints), nv)."""
+    """Return Z of actuators at joints with one degree of freedom, (len(joints), nv)."""
     single = {c.name: description.v_slices[c.name].start for c in description.independent if c.joint.nv == 1}
     for name in joints:
         if name not in single:
-            raise InputError(f"no joint '{name}' with one freedom; {did_you_mean(name, single)}")
+            raise InputError(f"no joint '{name}' with one degree of freedom; {did_you_mean(name, single)}")
     return np.eye(description.nv)[[single[name] for name in joints]]

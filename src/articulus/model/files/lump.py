@@ -23,7 +23,7 @@ from articulus.model.mechanism import (
 def lump_fixed(description: Description) -> Description:
     """Return the mechanism without fixed joints: what hangs by one is merged into its parent.
 
-    The merged bodies stay as frames with their names; mass, centre of mass and inertia are combined
+    The merged bodies stay as frames with their names; mass, center of mass and inertia are combined
     (parallel-axis theorem), what is drawn for them goes along. What is fixed to ground only stays as a frame.
     """
     if description.parameters:

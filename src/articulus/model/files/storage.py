@@ -57,7 +57,7 @@ def load_bytes(path: Path, limit: int | None = None) -> bytes:
     except IsADirectoryError:
         raise _refusal(path, "a directory", "a model file") from None
     except FileNotFoundError:
-        raise _refusal(path, "no such file", "a model file", _neighbours(path)) from None
+        raise _refusal(path, "no such file", "a model file", _neighbors(path)) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise _refusal(path, f"a file that cannot be read ({reason})", "a readable file") from None
@@ -166,7 +166,7 @@ def _refusal(path: Path, found: str, expected: str, hint: str = "") -> ModelErro
     return ModelError(Finding(str(path), found, expected, hint))
 
 
-def _neighbours(path: Path) -> str:
+def _neighbors(path: Path) -> str:
     if not os.path.isdir(path.parent):
         return f"There is no folder '{path.parent}'."
     return ""

@@ -43,7 +43,7 @@ def padilla_arm(
 
     Source: Padilla & von Flotow 1989, table 1. Assumed besides EI: the whole elbow mass sits at the hinge, on the side of
     link 1; b21 reaches from the end of link 1 to the hinge, b22 from there to the root of link 2, bt from the end of link 2
-    to the centre of the tip body.
+    to the center of the tip body.
     """
     if len(EI) != 2:
         raise InputError(f"padilla_arm: EI = {EI}; expected two numbers, one for each link [N m^2]")

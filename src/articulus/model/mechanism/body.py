@@ -47,9 +47,9 @@ class Body:
     mass : number [kg]
         Positive; zero only together with `massless`.
     com : three numbers [m]
-        Centre of mass in the body frame.
+        Center of mass in the body frame.
     inertia : six numbers [kg m^2]
-        Ixx, Iyy, Izz, Ixy, Ixz, Iyz about the centre of mass, body axes; a product is minus the integral
+        Ixx, Iyy, Izz, Ixy, Ixz, Iyz about the center of mass, body axes; a product is minus the integral
         of x y dm, as in URDF.
     massless : str
         Why this body may have no mass and no inertia; empty for an ordinary body.
@@ -64,10 +64,10 @@ class Body:
 
     name: str
     mass: Number = quantity("kg", "mass", default=0.0)
-    com: Vector = quantity("m", "centre of mass in the body frame", size="3", default=(0.0, 0.0, 0.0))
+    com: Vector = quantity("m", "center of mass in the body frame", size="3", default=(0.0, 0.0, 0.0))
     inertia: Vector = quantity(
         "kg m^2",
-        "Ixx, Iyy, Izz, Ixy, Ixz, Iyz about the centre of mass, body axes",
+        "Ixx, Iyy, Izz, Ixy, Ixz, Iyz about the center of mass, body axes",
         size="6",
         default=(0.0,) * 6,
     )
@@ -80,7 +80,7 @@ class Body:
         convert(self, mass=as_number, com=three, inertia=six, visuals=as_visuals)
 
     def inertia_matrix(self) -> np.ndarray:
-        """Return the 3 x 3 inertia about the centre of mass with every parameter at its own value."""
+        """Return the 3 x 3 inertia about the center of mass with every parameter at its own value."""
         xx, yy, zz, xy, xz, yz = values_of(self.inertia)
         return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
@@ -137,7 +137,7 @@ class Body:
                 f"{where}.inertia",
                 f"principal moments {_text(moments)} kg m^2",
                 "all three positive (positive definite)",
-                "Was it given about the joint instead of the centre of mass, or with products of the wrong size?",
+                "Was it given about the joint instead of the center of mass, or with products of the wrong size?",
             )
         elif moments[2] > (moments[0] + moments[1]) * (1 + TRIANGLE_SLACK):
             yield Finding(

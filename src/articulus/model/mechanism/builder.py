@@ -104,9 +104,9 @@ class MechanismBuilder:
             Unique among bodies and frames.
         mass : number or Parameter [kg]
         com : three numbers [m]
-            Centre of mass in the body frame.
+            Center of mass in the body frame.
         inertia : three or six numbers, or a symmetric 3 x 3 array [kg m^2]
-            Ixx, Iyy, Izz (, Ixy, Ixz, Iyz) about the centre of mass, body axes.
+            Ixx, Iyy, Izz (, Ixy, Ixz, Iyz) about the center of mass, body axes.
         massless : str
             Why the body may have neither mass nor inertia; empty for an ordinary body.
         visuals : sequence of Visual

@@ -26,7 +26,7 @@ from articulus.model.mechanism.pose import Pose
 def wrong_length(where: str, held: tuple, nv: int) -> Iterator[Finding]:
     """Yield a finding when a field with one number per degree of freedom has another count."""
     if held and len(held) != nv:
-        yield Finding(where, f"{len(held)} numbers", f"{nv}, one for each freedom of the joint")
+        yield Finding(where, f"{len(held)} numbers", f"{nv}, one for each degree of freedom of the joint")
 
 
 @dataclass(frozen=True)
@@ -197,8 +197,8 @@ class Connection:
             if self.joint.nv != 1:
                 yield Finding(
                     f"{where}.rotor",
-                    f"a rotor on a {self.joint.type_name} joint with {self.joint.nv} freedoms",
-                    "a joint with one freedom",
+                    f"a rotor on a {self.joint.type_name} joint with {self.joint.nv} degrees of freedom",
+                    "a joint with one degree of freedom",
                 )
             yield from self.rotor.findings(f"{where}.rotor")
         yield from self.limits.findings(f"{where}.limits", self.joint.nv)

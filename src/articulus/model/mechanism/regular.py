@@ -195,7 +195,7 @@ def _singular(c: Connection, bodies: Sequence[Body]) -> Finding:
     return Finding(
         f"joint.{c.name}",
         f"motion that moves no mass (massless: {shown})" if names else "motion that moves no inertia",
-        "inertia behind every freedom",
+        "inertia behind every degree of freedom",
         "Give the body behind it a mass, give the joint an armature, or fix the joint.",
     )
 
@@ -205,7 +205,7 @@ def _indefinite(c: Connection, share: float, bodies: Sequence[Body]) -> Finding:
     return Finding(
         f"joint.{c.name}",
         f"a mass matrix that is not positive definite: it feels {share:.3g} times the inertia behind it",
-        "a positive inertia along every freedom",
+        "a positive inertia along every degree of freedom",
         f"No rigid body has the moments of {names}." if names else "",
     )
 

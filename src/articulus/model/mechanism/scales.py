@@ -1,7 +1,7 @@
 """How large a mechanism is: the one place that says its characteristic length, mass, time and energy.
 
 Every threshold on something with a unit is a pure number times one of these, so that a linkage of nanometres is judged like one of
-kilometres. Lengths are the extents of bodies: the largest distance between points that the model names on one of them (joints, centres
+kilometres. Lengths are the extents of bodies: the largest distance between points that the model names on one of them (joints, centers
 of mass, frames, stations of flexible bodies), and radii of gyration. The ground counts with the places where the mechanism is
 attached or closed, against each other: where the mechanism stands does not matter.
 """

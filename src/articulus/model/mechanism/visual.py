@@ -133,7 +133,7 @@ class Capsule(Visual):
 
     type_name: ClassVar[str] = "capsule"
     radius: float = quantity("m", "radius")
-    length: float = quantity("m", "length along z between the centres of the two half balls")
+    length: float = quantity("m", "length along z between the centers of the two half balls")
 
     def __post_init__(self) -> None:
         super().__post_init__()

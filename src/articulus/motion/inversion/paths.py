@@ -566,7 +566,7 @@ def _rough(times: np.ndarray, points: np.ndarray, order: int) -> tuple[Jump, ...
 
 
 def _differences(times: np.ndarray, points: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return k-th derivatives by divided differences of neighbouring samples, and their times."""
+    """Return k-th derivatives by divided differences of neighboring samples, and their times."""
     found = points
     for i in range(1, k + 1):
         found = np.diff(found, axis=0) / (times[i:] - times[:-i])[:, None]

@@ -217,7 +217,7 @@ class _Search:
         (a, b), (below, above) = self.gaps(self.X), self.z
         return (mu - below * dX[self.below]) / a - below, (mu + above * dX[self.above]) / b - above
 
-    def centre(self, dX: np.ndarray) -> float:
+    def center(self, dX: np.ndarray) -> float:
         """Return mu for a step whose part without the barrier is dX: small where that one goes far."""
         count = len(self.below) + len(self.above)
         if not count:
@@ -242,7 +242,7 @@ class _Search:
         if found is None:
             return False
         parts, both = found
-        mu = self.centre(parts[0])
+        mu = self.center(parts[0])
         dX, multipliers = parts[0] + mu * parts[1], both[0] + mu * both[1]
         keep = max(0.99, 1 - mu)
         length, dz = self.longest(dX, keep), self.changes(dX, mu)

@@ -162,7 +162,7 @@ class Hull:
             )
 
     def points(self) -> np.ndarray:
-        """Return the centres, (balls, 3)."""
+        """Return the centers, (balls, 3)."""
         return np.linspace(self.start, self.end, self.balls)
 
 
@@ -261,7 +261,7 @@ def gone_through(
 
 
 def _places(mechanism: Mechanism, hull: Hull, q: np.ndarray) -> np.ndarray:
-    """Return the centres of a hull's balls in the ground frame at positions q (k, nq), (k, balls, 3)."""
+    """Return the centers of a hull's balls in the ground frame at positions q (k, nq), (k, balls, 3)."""
     pose = mechanism.pose(hull.body, q)
     return pose[:, None, :3, 3] + np.einsum("kij,bj->kbi", pose[:, :3, :3], hull.points())
 

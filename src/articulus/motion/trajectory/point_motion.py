@@ -33,7 +33,7 @@ SAMPLES = 400
 FIRST = 1e-5
 """Least of them, over the largest."""
 CLOSER = 2
-"""Times that one is looked for between neighbours of the best impossible ones."""
+"""Times that one is looked for between neighbors of the best impossible ones."""
 HALVINGS = 70
 """Steps to the least duration."""
 ROUNDING = 1e-11

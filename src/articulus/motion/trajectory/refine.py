@@ -106,7 +106,7 @@ def _lagrange(points: np.ndarray, at: np.ndarray) -> np.ndarray:
 def _hermite(
     points: np.ndarray, at: np.ndarray
 ) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-    """Return values and slopes of the cubics between neighbours that have given values and slopes there; (at, points) each."""
+    """Return values and slopes of the cubics between neighbors that have given values and slopes there; (at, points) each."""
     n = len(points)
     shape = (len(at), n)
     value, value_slope, slope, slope_slope = (np.zeros(shape) for _ in range(4))

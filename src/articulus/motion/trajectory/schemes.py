@@ -1,7 +1,7 @@
 """Collocation schemes: where the equations hold within an interval, and how states follow from rates there.
 
 With states x_j and rates r_j at the points c_j of an interval of length h, a scheme is the linear relations
-sum_j A_ij x_j + h sum_j B_ij r_j = 0 and the weights of its quadrature. The first and the last point are the ends, which neighbours share.
+sum_j A_ij x_j + h sum_j B_ij r_j = 0 and the weights of its quadrature. The first and the last point are the ends, which neighbors share.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 States follow dx = f(x, t, u) dt + G(x, t) dW + sum of h_l(x, t) dP_l, with Gaussian noise W and Poisson processes P_l of given rates. f is
 affine and the running cost quadratic in the inputs, which have bounds. Bellman's equation is integrated backward in time with central
 differences and the trapezoidal rule, by extrapolation, prediction and corrections until they change nothing. All points of the grid are
-one batch of native code: neighbours are the same array, shifted; beyond the edges one layer of points is extrapolated by cubics, which
+one batch of native code: neighbors are the same array, shifted; beyond the edges one layer of points is extrapolated by cubics, which
 makes the differences there one-sided ones of order two.
 """
 
@@ -172,7 +172,7 @@ class _Grid:
 
     @cached_property
     def strides(self) -> np.ndarray:
-        """How far apart neighbours are in the flat array."""
+        """How far apart neighbors are in the flat array."""
         return np.append(np.cumprod(self.padded[:0:-1])[::-1], 1).astype(int)
 
     @cached_property
@@ -236,7 +236,7 @@ class _Grid:
         return self.points[self.own]
 
     def shifts(self, coupled: Sequence[tuple[int, int]]) -> list[int]:
-        """Return where the neighbours are that differences need: itself, both of each axis, four of each coupled pair."""
+        """Return where the neighbors are that differences need: itself, both of each axis, four of each coupled pair."""
         s = [int(stride) for stride in self.strides]
         out = [0]
         for stride in s:
@@ -245,7 +245,7 @@ class _Grid:
             out += [s[i] + s[j], s[i] - s[j], s[j] - s[i], -s[i] - s[j]]
         return out
 
-    def neighbours(self, flat: np.ndarray, shifts: Sequence[int]) -> list[np.ndarray]:
+    def neighbors(self, flat: np.ndarray, shifts: Sequence[int]) -> list[np.ndarray]:
         return [flat[self.rows.start + k : self.rows.stop + k] for k in shifts]
 
     def interpolation(self, at: np.ndarray, counts: np.ndarray) -> tuple[sparse.csr_array, float]:
@@ -345,7 +345,7 @@ class _Backward:
         return self.next.bind(
             g.points[rows],
             t,
-            *(near[rows] for near in g.neighbours(self.half[turn], self.shifts)),
+            *(near[rows] for near in g.neighbors(self.half[turn], self.shifts)),
             self.jumped[rows],
             self.now[here],
             self.new[here],
@@ -404,7 +404,7 @@ class _Backward:
         g = self.grid
         flat = values.copy()
         g.extend(flat)
-        u = self.law(g.points, np.array(t), *g.neighbours(flat, self.shifts))
+        u = self.law(g.points, np.array(t), *g.neighbors(flat, self.shifts))
         return u[g.own].reshape(*g.shape, -1)
 
 

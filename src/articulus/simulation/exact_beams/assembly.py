@@ -22,7 +22,7 @@ from articulus.spatial.vector import skew
 
 Array = np.ndarray
 BAND = 11
-"""Diagonals on either side: a displacement meets those of its own node and of the two neighbours, six each."""
+"""Diagonals on either side: a displacement meets those of its own node and of the two neighbors, six each."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -45,11 +45,11 @@ class Load:
 
 @dataclasses.dataclass(frozen=True)
 class Body:
-    """A rigid body fixed to a node: mass [kg], centre from the node [m], inertia about the centre [kg m^2], node's axes."""
+    """A rigid body fixed to a node: mass [kg], center from the node [m], inertia about the center [kg m^2], node's axes."""
 
     node: int
     mass: float
-    centre: np.ndarray
+    center: np.ndarray
     inertia: np.ndarray
 
 
@@ -98,7 +98,7 @@ class Beam:
             raise InputError("beam: a quaternion is zero; expected (w, x, y, z) of unit norm")
         poses[:, :4] /= norms
         if not (np.linalg.norm(np.diff(poses[:, 4:], axis=0), axis=1) > 0).all():
-            raise InputError("beam: two neighbouring nodes are at the same place")
+            raise InputError("beam: two neighboring nodes are at the same place")
         poses.flags.writeable = False
         object.__setattr__(self, "poses", poses)
 
@@ -165,7 +165,7 @@ class Beam:
         node: int,
         mass: float,
         inertia: Any = ((0.0,) * 3,) * 3,
-        centre: Sequence[float] = (0.0, 0.0, 0.0),
+        center: Sequence[float] = (0.0, 0.0, 0.0),
     ) -> Beam:
         """Return the beam with a rigid body at a node.
 
@@ -174,12 +174,12 @@ class Beam:
         node : int
         mass : float [kg]
         inertia : array, (3, 3) [kg m^2]
-            About the centre, in the node's axes.
-        centre : sequence of 3 floats [m]
+            About the center, in the node's axes.
+        center : sequence of 3 floats [m]
             From the node, in its axes.
         """
         _require_positive("mass of a body", mass)
-        J, c = np.asarray(inertia, dtype=float), np.asarray(centre, dtype=float)
+        J, c = np.asarray(inertia, dtype=float), np.asarray(center, dtype=float)
         if (
             J.shape != (3, 3)
             or not np.allclose(J, J.T)
@@ -241,13 +241,13 @@ def turning(
         A point of the axis.
     """
     n = ca.DM(np.asarray(axis, dtype=float) / np.linalg.norm(axis))
-    centre = ca.DM(list(about))
+    center = ca.DM(list(about))
 
     def base(t: SX) -> tuple[SX, SX]:
         psi = SX(angle(t))
         c, s = ca.cos(psi), ca.sin(psi)
-        turned = c * centre + s * ca.cross(n, centre) + (1 - c) * n * ca.dot(n, centre)
-        return ca.vertcat(ca.cos(psi / 2), ca.sin(psi / 2) * n), centre - turned
+        turned = c * center + s * ca.cross(n, center) + (1 - c) * n * ca.dot(n, center)
+        return ca.vertcat(ca.cos(psi / 2), ca.sin(psi / 2) * n), center - turned
 
     return base
 

@@ -26,7 +26,7 @@ def modes(beam: Beam, count: int, at: np.ndarray | None = None) -> tuple[np.ndar
     whole = Assembly(beam)
     if not isinstance(count, (int, np.integer)) or not 1 <= count < whole.free.size:
         raise InputError(
-            f"beam: count = {count!r} modes; expected 1 to {whole.free.size - 1}, fewer than freedoms"
+            f"beam: count = {count!r} modes; expected 1 to {whole.free.size - 1}, fewer than degrees of freedom"
         )
     q = whole.at(0.0)[0] if at is None else np.array(at, dtype=float)
     still = np.zeros((whole.nodes, 6))

@@ -1,8 +1,8 @@
 """A node of a beam: a rigid body of constant inertia in its own axes, with loads.
 
 The inertia of an element is gathered at its ends by the trapezoidal rule with end correction,
-int f ds = h (f_A + f_B) / 2 + h^2 (f_A' - f_B') / 12: half of the mass at either end, its centre h/6 inwards. The centres of two
-equal neighbours cancel, so that only ends and jumps of the section have an offset; frequencies then err by h^3 or less, and gravity
+int f ds = h (f_A + f_B) / 2 + h^2 (f_A' - f_B') / 12: half of the mass at either end, its center h/6 inwards. The centers of two
+equal neighbors cancel, so that only ends and jumps of the section have an offset; frequencies then err by h^3 or less, and gravity
 gives the consistent end moments of a cubic element. (The trapezoidal rule alone errs by h^2.)
 """
 
@@ -26,9 +26,9 @@ def inertia(mass: float, moment: np.ndarray, turning: np.ndarray) -> np.ndarray:
     ----------
     mass : float [kg]
     moment : array, (3,) [kg m]
-        First moment: mass times centre.
+        First moment: mass times center.
     turning : array, (3, 3) [kg m^2]
-        Moment of inertia about the centre of mass.
+        Moment of inertia about the center of mass.
     """
     S = _skew(moment)
     return np.block([[turning - S @ S / mass, S], [-S, mass * np.eye(3)]])

@@ -61,5 +61,5 @@ def _inertia(beam: Beam, undeformed: Array, lengths: Array) -> Array:
             turning[end] += rotary * h / 2
     out = np.array([node.inertia(*each) for each in zip(mass, moment, turning)])
     for body in beam.bodies:
-        out[body.node] += node.inertia(body.mass, body.mass * body.centre, body.inertia)
+        out[body.node] += node.inertia(body.mass, body.mass * body.center, body.inertia)
     return out

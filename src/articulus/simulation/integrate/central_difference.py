@@ -43,9 +43,9 @@ class Body:
 
     m: SX
     c: SX
-    """Centre of mass."""
+    """Center of mass."""
     J: SX
-    """Inertia about the centre of mass."""
+    """Inertia about the center of mass."""
     J_inverse: SX
     g: SX
     """Gravity in the axes of the joint's parent."""
@@ -57,7 +57,7 @@ class Body:
         return ca.blockcat([[self.J_inverse, CJ.T], [CJ, SX.eye(3) / self.m - ca.mtimes(CJ, C)]])
 
     def velocity(self, R: SX, udot: SX, w: SX) -> SX:
-        """Return the velocity of the free joint from that of the centre of mass; likewise for accelerations, (6,)."""
+        """Return the velocity of the free joint from that of the center of mass; likewise for accelerations, (6,)."""
         return ca.vertcat(w, ca.mtimes(R.T, udot) + cross(self.c, w))
 
     def spin(self, R: SX, pi: SX) -> SX:
@@ -77,11 +77,11 @@ class Flight:
     """What is known of one body at a step n."""
 
     u: SX
-    """Centre of mass at n."""
+    """Center of mass at n."""
     quat: SX
     """Euler parameters at n."""
     udot: SX
-    """Velocity of the centre of mass at n - 1/2."""
+    """Velocity of the center of mass at n - 1/2."""
     w: SX
     """Angular velocity in body axes at n - 1/2."""
     pi: SX

@@ -1,4 +1,4 @@
-"""Runs as figures: one panel for each unit, one colour for each entry, one line style for each run or signal."""
+"""Runs as figures: one panel for each unit, one color for each entry, one line style for each run or signal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLOURS = (
+COLORS = (
     "#1f5fa8",
     "#d9772b",
     "#2a8c5a",
@@ -33,7 +33,7 @@ COLOURS = (
 )
 STYLES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.3)), (0, (6, 2, 1, 2)))
 MARK = "#111111"
-"""Colour of the cross at which a run failed."""
+"""Color of the cross at which a run failed."""
 LANES = 60
 """Most runs of a batch that are drawn one by one."""
 LEGEND = 16
@@ -90,7 +90,7 @@ def plot(runs: Mapping[str, Run], *names: str) -> Figure:
         _draw(axes, curves, labels)
         axes.set_ylabel(_axis_text(runs, signals, unit))
         if labels != shown:
-            _colour_legend(axes, labels)
+            _color_legend(axes, labels)
         shown = labels
     _finish(figure, column, runs)
     return figure
@@ -156,27 +156,25 @@ def _labels(signal: Signal, full: bool) -> tuple[str, ...]:
 
 
 def _draw(axes: Axes, curves: list[Curve], labels: tuple[str, ...]) -> None:
-    colours = dict(zip(labels, _palette(len(labels))))
+    colors = dict(zip(labels, _palette(len(labels))))
     for curve in curves:
         if curve.values.ndim == 1:
-            axes.plot(
-                *_thinned(curve.run.t, curve.values), color=colours[curve.label], ls=curve.style, lw=1.6
-            )
+            axes.plot(*_thinned(curve.run.t, curve.values), color=colors[curve.label], ls=curve.style, lw=1.6)
             _mark_failures(axes, curve.run.t, curve.values[None], curve.run.failed)
         else:
-            _draw_batch(axes, curve, colours[curve.label])
+            _draw_batch(axes, curve, colors[curve.label])
     axes.grid(color="0.9", lw=0.7)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _draw_batch(axes: Axes, curve: Curve, colour: Any) -> None:
+def _draw_batch(axes: Axes, curve: Curve, color: Any) -> None:
     t, values, failed = curve.run.t, curve.values, curve.run.failed[:LANES]
     some = np.linspace(0, len(values) - 1, min(LANES, len(values))).astype(int)
     alpha = max(0.08, 0.5 / np.sqrt(max(len(some), 1)))
     for lane in np.union1d(some, failed):
-        axes.plot(*_thinned(t, values[lane]), color=colour, lw=0.7, alpha=alpha)
-    axes.plot(*_thinned(t, _median(values)), color=colour, lw=1.9, ls=curve.style)
+        axes.plot(*_thinned(t, values[lane]), color=color, lw=0.7, alpha=alpha)
+    axes.plot(*_thinned(t, _median(values)), color=color, lw=1.9, ls=curve.style)
     _mark_failures(axes, t, values[failed], np.arange(len(failed)))
 
 
@@ -210,8 +208,8 @@ def _thinned(t: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _palette(count: int) -> list[Any]:
-    if count <= len(COLOURS):
-        return list(COLOURS[:count])
+    if count <= len(COLORS):
+        return list(COLORS[:count])
     from matplotlib import colormaps
 
     return [colormaps["viridis"](x) for x in np.linspace(0.0, 0.92, count)]
@@ -253,14 +251,14 @@ def _run_text(run: Run) -> str:
     return ", ".join(words)
 
 
-def _colour_legend(axes: Axes, labels: tuple[str, ...]) -> None:
+def _color_legend(axes: Axes, labels: tuple[str, ...]) -> None:
     from matplotlib.lines import Line2D
 
     if len(labels) < 2:
         return
-    colours = _palette(len(labels))
+    colors = _palette(len(labels))
     named = np.unique(np.linspace(0, len(labels) - 1, min(LEGEND, len(labels))).astype(int))
-    lines = [Line2D([], [], color=colours[k], lw=2.0, label=labels[k]) for k in named]
+    lines = [Line2D([], [], color=colors[k], lw=2.0, label=labels[k]) for k in named]
     place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.02), "borderaxespad": 0.0}
     axes.legend(handles=lines, frameon=False, fontsize=8, handlelength=1.4, labelspacing=0.3, **place)
 

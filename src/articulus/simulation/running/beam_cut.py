@@ -42,7 +42,7 @@ class Cut:
     rest : System
         The mechanism without the bare nodes: other nodes float, with the same names of joints.
     bare : tuple of str
-        Nodes on which nothing acts but elements and gravity; neighbours follow each other.
+        Nodes on which nothing acts but elements and gravity; neighbors follow each other.
     ends : tuple of str
         Other nodes, and bodies, to which elements are fixed.
     elements : tuple of Connection

@@ -35,7 +35,7 @@ class Assembly:
         Number of independent rows.
     redundant : tuple of str
         Rows that follow from the others here, and would do no harm if they were left out.
-    freedoms : int
+    degrees of freedom : int
         Velocities that remain free, nv - rank.
     """
 

@@ -31,7 +31,7 @@ class Equilibrium:
         Of the constraints, in the order of `constraint_names`.
     stable : bool
         Whether no small displacement that the constraints allow is pushed further away.
-    stiffness : array, (freedoms,)
+    stiffness : array, (degrees of freedom,)
         Eigenvalues of the stiffness against such displacements, smallest first [N m/rad, N/m]: a negative one is
         unstable, zero is indifferent.
     residuals : tuple of float

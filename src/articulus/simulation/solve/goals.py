@@ -1,4 +1,4 @@
-"""What inverse kinematics can be asked for: frames at poses or points, the centre of mass at a point, an axis at a target.
+"""What inverse kinematics can be asked for: frames at poses or points, the center of mass at a point, an axis at a target.
 
 Each goal gives rows A s = r for the step s that brings it nearer, for positions in a batch.
 """
@@ -137,7 +137,7 @@ class FramePoint(Goal):
 
 @dataclass(frozen=True)
 class CenterOfMass(Goal):
-    """The centre of mass of everything that moves at a point.
+    """The center of mass of everything that moves at a point.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ class Reach:
     reached : bool
         Whether all errors and the residual are within the tolerance.
     distance : float [m]
-        Of frames, or of the centre of mass, from their targets; the largest of several goals.
+        Of frames, or of the center of mass, from their targets; the largest of several goals.
     angle : float [rad]
         Between frames or axes and their targets, the largest of several goals; 0 where only points were given.
     residual : float [m, rad]

@@ -24,9 +24,9 @@ class Lumped(Element):
     mass : float [kg]
         Its mass.
     inertia : three or six floats [kg m^2]
-        Ixx, Iyy, Izz, and Ixy, Ixz, Iyz about its centre of mass, global axes.
+        Ixx, Iyy, Izz, and Ixy, Ixz, Iyz about its center of mass, global axes.
     offset : three floats [m]
-        Of its centre of mass from the node, global axes.
+        Of its center of mass from the node, global axes.
     """
 
     node: Node

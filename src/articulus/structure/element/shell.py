@@ -6,7 +6,7 @@ In the surface that is Allman's membrane with rotations about the normal (Allman
 across it the displacement that mass points have.
 
 Drilling. The difference of the rotation about the normal and that of the membrane, theta . n - (u_2,1 - u_1,2) / 2, is held
-small by the shear stiffness of the plate (Hughes & Brezzi 1989, gamma = G): no freedom is loose, and rigid motion is free.
+small by the shear stiffness of the plate (Hughes & Brezzi 1989, gamma = G): no degree of freedom is loose, and rigid motion is free.
 Rotations of a quadrilateral that alternate from corner to corner bend its edges without strain at two by two points; the
 same stiffness holds that part of theta . n which no linear field has (Flanagan & Belytschko 1981).
 

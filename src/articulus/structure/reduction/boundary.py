@@ -18,7 +18,9 @@ def boundary(structure: Structure, chosen: Mapping[Node, Components]) -> tuple[n
     found = [structure.where(node, which) for node, which in chosen.items()]
     kept = np.concatenate(found) if found else np.zeros(0, dtype=int)
     if not len(kept):
-        raise InputError(f"reduction: none of the freedoms {dict(chosen)} is free in this structure")
+        raise InputError(
+            f"reduction: none of the degrees of freedom {dict(chosen)} is free in this structure"
+        )
     names = tuple(f"{structure.names[n]}.{COMPONENTS[c]}" for n, c in structure.freedoms[kept])
     return kept, names
 
@@ -36,6 +38,6 @@ def constraint_shapes(structure: Structure, kept: np.ndarray) -> np.ndarray:
             )
         except RuntimeError:
             raise InputError(
-                "reduction: with the chosen freedoms fixed the rest still moves without resistance; choose freedoms that hold it"
+                "reduction: with the chosen degrees of freedom fixed the rest still moves without resistance; choose degrees of freedom that hold it"
             ) from None
     return out

@@ -1,4 +1,4 @@
-"""What a reduction lost: frequencies and static compliance against the full structure, over the neighbour's angles."""
+"""What a reduction lost: frequencies and static compliance against the full structure, over the neighbor's angles."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Convergence:
     Parameters
     ----------
     angles : array, (a,) [rad]
-        Of the neighbouring joint.
+        Of the neighboring joint.
     full, reduced : array, (a, k) [rad/s]
         Lowest elastic frequencies.
     compliance : dict of component to two floats [m/N, rad/(N m)]
@@ -78,14 +78,14 @@ def convergence(
     reduction : Reduction
         Compared with its full structure.
     station : str or int
-        Node where forces act and the neighbour is attached.
+        Node where forces act and the neighbor is attached.
     count : int
         Elastic frequencies to compare.
     attached : Structure
-        Neighbour, clamped at its node `root`, which is put at the station behind a hinge that is locked at each angle;
-        its own axes are those of this structure at angle zero. No neighbour if not given.
+        Neighbor, clamped at its node `root`, which is put at the station behind a hinge that is locked at each angle;
+        its own axes are those of this structure at angle zero. No neighbor if not given.
     root : str or int
-        Node of the neighbour at the hinge.
+        Node of the neighbor at the hinge.
     axis : three floats
         Of the hinge.
     angles : sequence of floats [rad]
@@ -108,7 +108,7 @@ def convergence(
 def _coupled(
     s: Structure, station: Node, attached: Structure | None, root: Node, turn: np.ndarray
 ) -> tuple[sp.csr_array, sp.csr_array]:
-    """Return mass and stiffness matrix of the structure with its neighbour, whose motion is relative to the station."""
+    """Return mass and stiffness matrix of the structure with its neighbor, whose motion is relative to the station."""
     if attached is None:
         return s.M, s.K
     inertia, momentum = rigid_inertia(

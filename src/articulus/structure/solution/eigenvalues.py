@@ -21,7 +21,9 @@ def shift(M: np.ndarray, K: np.ndarray) -> float:
     """
     heavy = M > 0
     if not heavy.any():
-        raise InputError("normal modes: no freedom of this structure carries mass; give its elements mass")
+        raise InputError(
+            "normal modes: no degree of freedom of this structure carries mass; give its elements mass"
+        )
     return 1e-6 * float(np.median(K[heavy] / M[heavy])) or 1.0
 
 

@@ -55,14 +55,16 @@ def normal_modes(structure: Structure, count: int | None = None) -> NormalModes:
     """
     n = structure.count
     if count is not None and not 0 <= count <= n:
-        raise InputError(f"normal modes: {count} asked of a structure with {n} freedoms")
+        raise InputError(f"normal modes: {count} asked of a structure with {n} degrees of freedom")
     if count is None or n <= DENSE or count > n // 4:
         squares, shapes = finite_modes(structure.M.toarray(), structure.K.toarray(), shapes=True)
         squares, shapes = squares[:count], shapes[:, :count]
     else:
         squares, shapes = _sparse(structure, count)
     if count is not None and len(squares) < count:
-        raise InputError(f"normal modes: {count} asked, but only {len(squares)} freedoms carry mass")
+        raise InputError(
+            f"normal modes: {count} asked, but only {len(squares)} degrees of freedom carry mass"
+        )
     rigid = rigid_motions(structure).shape[1]
     squares[: min(rigid, len(squares))] = 0.0
     return NormalModes(np.sqrt(np.maximum(squares, 0.0)), _signed(structure, shapes))

@@ -25,8 +25,8 @@ def rigid_motions(structure: Structure) -> np.ndarray:
 
     They are those combinations of the six rigid motions of all nodes that neither support nor spring resists.
     """
-    centre = structure.positions.mean(axis=0)
-    R, held = structure.rigid(centre), structure.held_rigid(centre)
+    center = structure.positions.mean(axis=0)
+    R, held = structure.rigid(center), structure.held_rigid(center)
     size = np.maximum(np.abs(R).max(axis=0), np.abs(held).max(axis=0, initial=0.0))
     size[size == 0] = 1.0
     if len(held):
@@ -68,7 +68,7 @@ class Statics:
         forces = np.asarray(forces, dtype=float)
         if forces.shape[0] != n:
             raise InputError(
-                f"statics: forces of shape {forces.shape}; expected {n} rows, one for each freedom"
+                f"statics: forces of shape {forces.shape}; expected {n} rows, one for each degree of freedom"
             )
         bordered = np.concatenate([self.relieved(forces), np.zeros((r, *forces.shape[1:]))])
         found = self._factored.solve(bordered)[:n]
@@ -89,5 +89,5 @@ class Statics:
         except RuntimeError:
             raise InputError(
                 "statics: the stiffness matrix is singular although no rigid motion of the whole is free; a node or a part "
-                "hangs loose (a mechanism): fix its freedoms or join it by elements"
+                "hangs loose (a mechanism): fix its degrees of freedom or join it by elements"
             ) from None

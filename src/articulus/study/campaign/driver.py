@@ -469,7 +469,7 @@ def _common(a: Range, b: Range) -> Range:
 
 
 def _joined(rows: list[Rows]) -> list[Rows]:
-    """Return rows in the order of runs, neighbours as one: the ledger stays short."""
+    """Return rows in the order of runs, neighbors as one: the ledger stays short."""
     out: list[list[Rows]] = []
     for part in sorted(rows, key=lambda r: r.first):
         if out and out[-1][-1].first + out[-1][-1].count == part.first:

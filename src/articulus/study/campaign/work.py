@@ -117,7 +117,7 @@ def run_rows(campaign: Campaign, first: int, count: int, scale: Scale | None = N
 
 
 def joined(parts: list[Rows]) -> Rows:
-    """Return the rows of neighbouring ranges, given in order, as those of one."""
+    """Return the rows of neighboring ranges, given in order, as those of one."""
     if len(parts) == 1:
         return parts[0]
     arrays: dict[str, Any] = {n: np.concatenate([getattr(r, n) for r in parts]) for n in COLUMNS}

@@ -1,4 +1,4 @@
-"""Figures of a run as SVG inside a page: its fonts, its colours, its light or dark."""
+"""Figures of a run as SVG inside a page: its fonts, its colors, its light or dark."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from articulus.simulation.results.plots import COLOURS, plot
+from articulus.simulation.results.plots import COLORS, plot
 from articulus.simulation.results.run import Run
 from articulus.study.report.markup import Markup, escaped
 
@@ -30,7 +30,7 @@ INKS = {
     "#e6e6e6": "var(--line)",
     **dict.fromkeys(("#404040", "#595959", "#737373"), "var(--soft)"),
 }
-"""What the page's own colours mean."""
+"""What the page's own colors mean."""
 
 _HEAD = re.compile(r"^.*?(?=<svg)", re.S)
 _METADATA = re.compile(r"<metadata>.*?</metadata>", re.S)
@@ -68,7 +68,7 @@ def drawing(drawn: Callable[[], Figure], title: str, prefix: str) -> Markup:
     import matplotlib
     from cycler import cycler
 
-    cycle = cycler(color=COLOURS)
+    cycle = cycler(color=COLORS)
     settings = {**SETTINGS, "svg.hashsalt": prefix, "axes.prop_cycle": cycle}
     with matplotlib.rc_context(settings), io.StringIO() as file:
         figure = drawn()
@@ -79,6 +79,6 @@ def drawing(drawn: Callable[[], Figure], title: str, prefix: str) -> Markup:
     text = _ID.sub(rf"\g<1>{prefix}-", text)
     text = _PATH.sub(lambda match: _DECIMALS.sub("", match[0]), text)
     text = _SIZE.sub("", text, count=2)
-    for colour, ink in (INKS | {c: f"var(--series-{k})" for k, c in enumerate(COLOURS)}).items():
-        text = text.replace(colour, ink)
+    for color, ink in (INKS | {c: f"var(--series-{k})" for k, c in enumerate(COLORS)}).items():
+        text = text.replace(color, ink)
     return Markup(text.replace("<svg", f'<svg role="img" aria-label="{escaped(title)}"', 1))

@@ -58,7 +58,7 @@ class View {
     this.scene.add(view.root);
     const place = (poses, q) => view.set(poses, flexible.map(([start, stop]) => q.subarray(start, stop)));
     const index = seat && scene.bodies.findIndex((b) => b.name === seat.body);
-    return { place, view, seat: seat && { ...seat, body: index, hide: this.bodies[index] }, centre: null, distance: 1.9 * this.size };
+    return { place, view, seat: seat && { ...seat, body: index, hide: this.bodies[index] }, center: null, distance: 1.9 * this.size };
   }
 
   cameras(machine) {
@@ -68,7 +68,7 @@ class View {
     Object.assign(this.controls, { enableDamping: true, maxPolarAngle: 1.53, minDistance: this.size / 8, maxDistance: this.size * 5 });
     this.names = this.drawn.seat ? ["Outside", "Side", "Cab"] : ["Outside", "Side"];
     this.chosen = 0;
-    this.centre = new THREE.Vector3(...(this.drawn.centre ?? [0, 0, machine.ground + this.size * 0.3]));
+    this.center = new THREE.Vector3(...(this.drawn.center ?? [0, 0, machine.ground + this.size * 0.3]));
     this.place();
   }
 
@@ -77,10 +77,10 @@ class View {
     this.controls.enabled = name !== "Cab";
     if (this.drawn.seat) this.drawn.seat.hide.visible = name !== "Cab";
     this.camera.fov = name === "Cab" ? 68 : 42;
-    this.controls.target.copy(this.centre);
+    this.controls.target.copy(this.center);
     const direction = name === "Side" ? [0, -1, 0.08] : [0.62, -0.95, 0.42];
     this.away = this.farther();
-    this.camera.position.copy(this.centre).addScaledVector(new THREE.Vector3(...direction).normalize(), this.away * this.drawn.distance);
+    this.camera.position.copy(this.center).addScaledVector(new THREE.Vector3(...direction).normalize(), this.away * this.drawn.distance);
     this.resized = "";
   }
 
@@ -98,7 +98,7 @@ class View {
   // Poses of all bodies, position and quaternion wxyz, seven numbers each; and q, which holds modal coordinates.
   pose(poses, q) {
     this.drawn.place(poses, q);
-    if (!this.drawn.centre) this.frame();
+    if (!this.drawn.center) this.frame();
   }
 
   // Look at the middle of what there is, from as far as its size asks.
@@ -107,7 +107,7 @@ class View {
     const all = new THREE.Box3();
     this.bodies.forEach((body) => all.expandByObject(body));
     if (all.isEmpty()) return;
-    this.drawn.centre = all.getCenter(this.centre);
+    this.drawn.center = all.getCenter(this.center);
     this.drawn.distance = 1.6 * Math.max(all.getSize(new THREE.Vector3()).length(), 0.6 * this.size);
     this.place();
   }

@@ -414,12 +414,12 @@ class _Reader:
         mass = self.scale * f.real(3, "M", 0.0, 0.0)
         return PointMass(f.integer(0, "EID"), grid.id, mass, offset, as_matrix(turned))
 
-    # sets of freedoms
+    # sets of degrees of freedom
 
     def _dofs(
         self, f: Fields, id: int, components: tuple[int, ...], index: int, ranged: bool = False
     ) -> list[Dof]:
-        """Return freedoms of a grid or scalar point; note one that is not there, unless it is inside a range."""
+        """Return degrees of freedom of a grid or scalar point; note one that is not there, unless it is inside a range."""
         if id in self.points:
             if components not in ((0,), (1,)):
                 f.refuse(index, "C", "".join(map(str, components)), f"0 or 1: {id} is a scalar point")
@@ -436,7 +436,7 @@ class _Reader:
         return [(id, c) for c in components]
 
     def _constraints(self, spc: int | None) -> set[Dof]:
-        """Return the freedoms that are held: those of the chosen set, and the permanent ones of the grids."""
+        """Return the degrees of freedom that are held: those of the chosen set, and the permanent ones of the grids."""
         cards = [*self.cards["SPC"], *self.cards["SPC1"]]
         sets: dict[int, set[Dof]] = defaultdict(set)
         for card in cards:
@@ -449,7 +449,7 @@ class _Reader:
         return held
 
     def _single(self, f: Fields) -> set[Dof]:
-        """Return the freedoms of an SPC card: up to two grids with their components."""
+        """Return the degrees of freedom of an SPC card: up to two grids with their components."""
         out: set[Dof] = set()
         f.ends(7)
         for index in (1, 4):
@@ -460,7 +460,7 @@ class _Reader:
         return out
 
     def _common(self, f: Fields, first: int) -> set[Dof]:
-        """Return the freedoms of an SPC1 or ASET1 card: components, then grids."""
+        """Return the degrees of freedom of an SPC1 or ASET1 card: components, then grids."""
         components = f.components(first, "C")
         out = [d for id in f.ids(first + 1) for d in self._dofs(f, id, components, first + 1, f.range)]
         if not out and f.ok:

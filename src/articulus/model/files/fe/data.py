@@ -18,7 +18,7 @@ IDENTITY: Matrix3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 @dataclass(frozen=True)
 class Grid:
-    """A point with six freedoms.
+    """A point with six degrees of freedom.
 
     Parameters
     ----------
@@ -192,9 +192,9 @@ class PointMass:
     grid : int
     mass : float [kg]
     offset : (3,) [m]
-        From the grid to the centre of mass, basic axes.
+        From the grid to the center of mass, basic axes.
     inertia : (3, 3) [kg m^2]
-        About the centre of mass, basic axes.
+        About the center of mass, basic axes.
     """
 
     id: int
@@ -252,7 +252,7 @@ class Mean:
 
 @dataclass(frozen=True)
 class ScalarElement:
-    """Stiffness [N/m, N m] (CELAS2) or mass [kg, kg m^2] (CMASS2) between two freedoms, or of one against the ground."""
+    """Stiffness [N/m, N m] (CELAS2) or mass [kg, kg m^2] (CMASS2) between two degrees of freedom, or of one against the ground."""
 
     id: int
     value: float
@@ -272,7 +272,7 @@ class BulkModel:
     beams, rods, masses : tuples of Beam, Rod, PointMass
     scalar_points : tuple of int
     fixed : tuple of Dof
-        Freedoms that are held, in the axes of the displacements; ascending.
+        Degrees of freedom that are held, in the axes of the displacements; ascending.
     retained : tuple of Dof
         The analysis set (ASET); empty when the file names none.
     notes : tuple of str
@@ -299,7 +299,7 @@ class BulkModel:
 
     @property
     def dofs(self) -> tuple[Dof, ...]:
-        """Every freedom: six per grid and one per scalar point, ascending by id."""
+        """Every degree of freedom: six per grid and one per scalar point, ascending by id."""
         grids = [(g.id, c) for g in self.grids for c in range(1, 7)]
         return tuple(sorted(grids + [(p, 0) for p in self.scalar_points]))
 
@@ -314,7 +314,7 @@ class MatrixSet:
     matrices : mapping of str to scipy.sparse.csr_array
         In the order of the file; names as the file writes them.
     dofs : tuple of Dof
-        Freedom of each row of the square matrices, where the file tells; else empty.
+        Degree of freedom of each row of the square matrices, where the file tells; else empty.
     grids : tuple of Grid
         Where the file tells; else empty.
     """

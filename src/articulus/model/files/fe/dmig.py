@@ -18,14 +18,14 @@ from articulus.model.files.fe.op4_source import MAX_SIZE
 from articulus.model.files.storage import StrPath, as_path, load_text
 
 SQUARE, RECTANGULAR, SYMMETRIC, NUMBERED = 1, 2, 6, 9
-"""Forms: columns are freedoms in all but the last, where they are numbered from 1."""
+"""Forms: columns are degrees of freedom in all but the last, where they are numbered from 1."""
 
 TERM = 4
 """Fields of a term: grid, component, real part, imaginary part."""
 
 
 def read_dmig(path: StrPath) -> MatrixSet:
-    """Return the matrices of the DMIG cards of a bulk-data or punch file, on the freedoms that any of them names.
+    """Return the matrices of the DMIG cards of a bulk-data or punch file, on the degrees of freedom that any of them names.
 
     Other cards are passed over. Rows and columns ascend by grid and component. Raises ModelError with everything that is
     wrong.
@@ -67,7 +67,7 @@ class _Terms:
     values: dict[tuple[Dof, Dof], complex] = field(default_factory=dict)
 
     def matrix(self, places: dict[Dof, int]) -> sparse.csr_array:
-        """Return the matrix on the freedoms of `places`."""
+        """Return the matrix on the degrees of freedom of `places`."""
         entries = dict(self.values)
         if self.form == SYMMETRIC:
             entries |= {(b, a): x for (a, b), x in self.values.items()}
@@ -80,7 +80,7 @@ class _Terms:
         return sparse.coo_array((terms, (rows, columns)), shape=shape).tocsr()
 
     def dofs(self) -> set[Dof]:
-        """Return the freedoms that it names."""
+        """Return the degrees of freedom that it names."""
         return {dof for pair in self.values for dof in (pair[:1] if self.form == NUMBERED else pair)}
 
 

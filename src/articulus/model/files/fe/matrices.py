@@ -66,7 +66,7 @@ def read_matrices(path: StrPath) -> MatrixSet:
 
 
 def write_matrices(path: StrPath, matrices: Mapping[str, Any], *, data: MatrixSet | None = None) -> None:
-    """Write matrices as a `.npz` archive that `read_matrices` reads, with the freedoms and grids of `data`.
+    """Write matrices as a `.npz` archive that `read_matrices` reads, with the degrees of freedom and grids of `data`.
 
     Parameters
     ----------
@@ -146,8 +146,10 @@ def _grids(place: Path, arrays: dict[str, Any]) -> tuple[Grid, ...]:
 def _check_dofs(place: Path, matrices: dict[str, Any], dofs: tuple[Dof, ...]) -> None:
     sizes = {m.shape[0] for m in matrices.values() if m.shape[0] == m.shape[1]}
     if dofs and sizes and sizes != {len(dofs)}:
-        found = f"{len(dofs)} freedoms, square matrices of {', '.join(map(str, sorted(sizes)))} rows"
-        raise ModelError(Finding(f"{place.name}: {DOFS}", found, "one freedom a row"))
+        found = (
+            f"{len(dofs)} degrees of freedom, square matrices of {', '.join(map(str, sorted(sizes)))} rows"
+        )
+        raise ModelError(Finding(f"{place.name}: {DOFS}", found, "one degree of freedom a row"))
 
 
 def _matrix_market(place: Path) -> sparse.csr_array:

@@ -61,7 +61,7 @@ def bulk_structure(model: BulkModel) -> Structure:
     Parameters
     ----------
     model : BulkModel
-        As `read_bulk` returns it. Its analysis set is not applied: reduce the structure to those freedoms.
+        As `read_bulk` returns it. Its analysis set is not applied: reduce the structure to those degrees of freedom.
     """
     if model.scalar_points:
         raise InputError(
@@ -110,7 +110,7 @@ def matrix_structure(
     grids : iterable of Grid
         Grids with places and axes (`read_bulk(...).grids`), when the file has none.
     dofs : sequence of (grid, component)
-        Freedom of each row, when the file has none.
+        Degree of freedom of each row, when the file has none.
     motions : dict of str to str
         Names of the geometric stiffness matrices for unit motions along the basic axes, see `GeometricStiffness`:
         ``{"acceleration_x": "KGAX", ..., "angular_x": ..., "rate_xx": ..., "rate_xy": ...}``, twelve in all.
@@ -237,7 +237,7 @@ def _scalar_masses(masses: Iterable[ScalarElement], grids: dict[int, Grid]) -> l
     for m in masses:
         if m.second is not None:
             raise InputError(
-                f"CMASS2 {m.id}: it joins grids {m.first[0]} and {m.second[0]}; a body of a mechanism has no mass between two freedoms: give one grid"
+                f"CMASS2 {m.id}: it joins grids {m.first[0]} and {m.second[0]}; a body of a mechanism has no mass between two degrees of freedom: give one grid"
             )
         found[m.first[0]][m.first[1] - 1] += m.value
     out: list[Element] = []
@@ -263,7 +263,7 @@ def _spring(spring: ScalarElement, grids: dict[int, Grid]) -> Element:
 
 
 def _direction(dof: Dof, grids: dict[int, Grid]) -> tuple[float, ...]:
-    """Return the weights of a freedom on the six components of its grid in basic axes."""
+    """Return the weights of a degree of freedom on the six components of its grid in basic axes."""
     column = np.kron(np.eye(2), np.array(grids[dof[0]].axes))[:, dof[1] - 1]
     return tuple(float(x) for x in column)
 
@@ -345,7 +345,7 @@ def _mean(mean: Mean, grids: dict[int, Grid]) -> Tie:
 
 
 def _fixed(model: BulkModel) -> tuple[dict[str | int, tuple[str, ...]], list[Tie]]:
-    """Return the held freedoms of each node in basic axes, and those along axes of their own."""
+    """Return the held degrees of freedom of each node in basic axes, and those along axes of their own."""
     held: dict[int, set[int]] = defaultdict(set)
     for id, component in model.fixed:
         held[id].add(component - 1)
@@ -400,14 +400,14 @@ def _check_rows(data: MatrixSet, M: str, rows: Sequence[Dof], points: dict[int, 
     n = data[M].shape[0]
     if len(rows) != n:
         raise InputError(
-            f"{data.name}: {len(rows)} freedoms for matrices of {n} rows; give one (grid, component) a row: dofs=..."
+            f"{data.name}: {len(rows)} degrees of freedom for matrices of {n} rows; give one (grid, component) a row: dofs=..."
         )
     if len(set(rows)) < n:
-        raise InputError(f"{data.name}: a freedom comes twice in dofs")
+        raise InputError(f"{data.name}: a degree of freedom comes twice in dofs")
     for id, component in rows:
         if not 1 <= component <= 6:
             raise InputError(
-                f"{data.name}: freedom ({id}, {component}); expected components 1 to 6 (no scalar points)"
+                f"{data.name}: degree of freedom ({id}, {component}); expected components 1 to 6 (no scalar points)"
             )
         if id not in points:
             hint = did_you_mean(str(id), map(str, points))

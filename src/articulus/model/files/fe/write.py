@@ -27,7 +27,7 @@ from articulus.model.files.fe.data import (
 from articulus.model.files.storage import StrPath, write_text
 
 CONSTRAINTS = 1
-"""Id of the set of held freedoms that is written."""
+"""Id of the set of held degrees of freedom that is written."""
 
 WIDTH = 16
 """Columns of a large field."""

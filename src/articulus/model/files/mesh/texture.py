@@ -1,4 +1,4 @@
-"""Pictures on triangles: each triangle gets the color that the picture has at its centre, after large ones are cut.
+"""Pictures on triangles: each triangle gets the color that the picture has at its center, after large ones are cut.
 
 One color per triangle is all that the browser and the files of a model keep, so that there is one way to color a mesh, whatever
 format it came from.

@@ -74,11 +74,11 @@ class _Converter:
             bodies.append(replace(self._body(i), visuals=body_visuals(m, i)))
             joints += chain
         sites = tuple(self._site(i) for i in range(m.nsite))
-        centres = tuple(
+        centers = tuple(
             Frame(frame, self.bodies[i], Pose(_floats(m.body_ipos[i])))
             for i, frame in compensated(m, self.disabled, self.bodies)
         )
-        frames = sites + centres
+        frames = sites + centers
         gravity = (0.0, 0.0, 0.0) if GRAVITY in self.disabled else _floats(m.opt.gravity)
         standing = body_visuals(m, 0)
         names = Names(self.bodies, [f.name for f in sites], self.joints)

@@ -142,7 +142,7 @@ class Devices:
     # what acts without commands
 
     def _compensation(self) -> Iterator[Device]:
-        """Yield a force at the centre of mass of every body whose weight is taken off."""
+        """Yield a force at the center of mass of every body whose weight is taken off."""
         m = self.model
         for i, frame in compensated(m, self.disabled, self.names.bodies):
             force = -float(m.body_gravcomp[i] * m.body_mass[i]) * np.array(m.opt.gravity)
@@ -185,7 +185,7 @@ class Devices:
 
 
 def compensated(model: Any, disabled: set[str], bodies: list[str]) -> list[tuple[int, str]]:
-    """Return the bodies whose weight is taken off, each with the name of the frame at its centre of mass."""
+    """Return the bodies whose weight is taken off, each with the name of the frame at its center of mass."""
     if "GRAVITY" in disabled:
         return []
     return [(int(i), f"{bodies[i]}_com") for i in np.flatnonzero(model.body_gravcomp)]

@@ -40,17 +40,17 @@ class EquipmentWriter:
 
     Attributes
     ----------
-    centres : dict of str to float
-        Frames at centres of mass that gravity compensation made, with the share of the weight that is taken off.
+    centers : dict of str to float
+        Frames at centers of mass that gravity compensation made, with the share of the weight that is taken off.
     """
 
     def __init__(self, description: Description, site_at: Callable[..., str], refused: list[str]):
         self.d, self.site_at, self.refused = description, site_at, refused
-        self.centres = shares(description)
+        self.centers = shares(description)
 
     def compensation(self, body: str) -> float:
         """Return the share of a body's weight that is taken off."""
-        return self.centres.get(f"{body}_com", 0.0)
+        return self.centers.get(f"{body}_com", 0.0)
 
     def places(self) -> Iterator[str]:
         """Yield the bodies that devices sit on."""
@@ -67,7 +67,7 @@ class EquipmentWriter:
         for device in self.d.equipment.devices:
             if device.type in (*SHAPINGS, "linear_drive"):
                 self._actuator(device, actuator, tendon)
-            elif device.type != "frame_wrench" or dict(device.values)["frame"] not in self.centres:
+            elif device.type != "frame_wrench" or dict(device.values)["frame"] not in self.centers:
                 self._sensor(device, sensor)
         return actuator, sensor
 

@@ -224,7 +224,7 @@ class _Writer:
         for field, word in words.items():
             held = values_of(a.connection.per_freedom(field))[a.freedoms]
             if len(set(held)) > 1:
-                self.refused.append(f"{field} {held} of {what}, different in its freedoms")
+                self.refused.append(f"{field} {held} of {what}, different in its degrees of freedom")
             if any(held):
                 out.set(word, repr(held[0]))
         if out.get("type") == "free" and (out.get("armature") or out.get("frictionloss")):
@@ -305,7 +305,7 @@ class _Writer:
     def _frame(self, frame: Frame) -> None:
         if frame.node:
             self.refused.append(f"frame '{frame.name}' on a station of a flexible body")
-        if frame.name not in self.equipment.centres:
+        if frame.name not in self.equipment.centers:
             self.sites.setdefault(frame.body, []).append((frame.name, frame.at))
 
     def site_at(self, place: str, name: str, pose: Pose | None = None) -> str:

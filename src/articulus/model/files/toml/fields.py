@@ -57,7 +57,7 @@ class Field:
     record : type or None
         Class of a nested table.
     unit, meaning, size : str
-        As declared; `unit` may be "A or B", A for a freedom that turns and B for one that slides.
+        As declared; `unit` may be "A or B", A for a degree of freedom that turns and B for one that slides.
     required : bool
         Whether the key has to be there.
     default : object
@@ -74,14 +74,14 @@ class Field:
     default: Any
 
     def units(self, rotational: Sequence[bool | None] = ()) -> list[str]:
-        """Return the unit of each number, for a joint with the given freedoms (None: part of a quaternion)."""
+        """Return the unit of each number, for a joint with the given degrees of freedom (None: part of a quaternion)."""
         if self.size in ("nv", "nq"):
             return [pick(self.unit, turns) for turns in rotational]
         return [pick(self.unit, all(rotational))] * int(self.size)
 
 
 def pick(unit: str, turns: bool | None) -> str:
-    """Return the one of "A or B" that holds for a freedom that turns (A) or slides (B); None has no unit."""
+    """Return the one of "A or B" that holds for a degree of freedom that turns (A) or slides (B); None has no unit."""
     if turns is None:
         return "-"
     first, _, second = unit.partition(" or ")

@@ -118,7 +118,7 @@ class Values:
         units = field.units(rotational)
         per_joint = field.size in ("nv", "nq")
         if per_joint and not units:
-            self.report.add(at, shown(given), "no such key: this joint has no freedom")
+            self.report.add(at, shown(given), "no such key: this joint has no degree of freedom")
             return None
         if per_joint and len(units) == 1 and not isinstance(given, list):
             number = self.numbers.number(given, units[0], at)

@@ -53,7 +53,7 @@ def wrong_bodies(description: Description) -> set[str]:
 
 
 def _length(d: Description) -> float:
-    """Return the length of the longest link: between joints, or twice as far as a centre of mass [m]."""
+    """Return the length of the longest link: between joints, or twice as far as a center of mass [m]."""
     between = [math.hypot(*values_of(c.at.xyz)) for c in d.connections]
     return max([*between, *(2 * math.hypot(*values_of(b.com)) for b in d.bodies)])
 

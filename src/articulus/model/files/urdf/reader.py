@@ -282,7 +282,7 @@ class _Robot:
                 "massless joint",
                 f"joint.{name}",
                 "motion that moves no mass",
-                "inertia behind every freedom",
+                "inertia behind every degree of freedom",
                 "There is no forward dynamics; give the link behind it a mass, or make it fixed.",
             )
         marks = (replace(c, massless=NO_INERTIA if c.name in names else "") for c in d.connections)

@@ -155,7 +155,7 @@ def _not_carried_limits(c: Connection, where: str) -> Iterator[Finding]:
 
 
 def _limits(c: Connection) -> tuple[float, float, float, float]:
-    """Return lower, upper, velocity and effort of the first freedom, infinite where there is none."""
+    """Return lower, upper, velocity and effort of the first degree of freedom, infinite where there is none."""
     held = (c.limits.lower, c.limits.upper, c.limits.velocity, c.limits.effort)
     low, high, speed, effort = (values_of(x)[0] if x else math.inf for x in held)
     return low if c.limits.lower else -math.inf, high, speed, effort

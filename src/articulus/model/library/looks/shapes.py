@@ -27,7 +27,7 @@ def tube(start: Point, end: Point, radius: float, color: str) -> Cylinder:
 
 
 def limb(start: Point, end: Point, radius: float, color: str) -> Capsule:
-    """Return a cylinder with round ends whose centres are two points."""
+    """Return a cylinder with round ends whose centers are two points."""
     length, pose = _along(start, end)
     return Capsule(radius, length, at=pose, color=color)
 

@@ -14,7 +14,7 @@ AXIS = (0.0, 1.0, 0.0)
 
 
 def lowest(k: Kinematics, frame: str, axis: tuple[float, float, float], radius: SX) -> tuple[SX, SX]:
-    """Return the centre of a disc and the vector from it to the lowest point of its rim, ground axes.
+    """Return the center of a disc and the vector from it to the lowest point of its rim, ground axes.
 
     Not defined for a disc that lies flat.
     """

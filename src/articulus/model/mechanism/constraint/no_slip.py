@@ -31,14 +31,14 @@ class NoSlip(Constraint):
     name : str
         Unique among constraints.
     frame : str
-        Body or frame with its origin at the centre of the disc, turning with it.
+        Body or frame with its origin at the center of the disc, turning with it.
     radius : number or Parameter [m]
     axis : three numbers [-]
         Unit vector of the disc's axis in the frame.
     """
 
     name: str
-    frame: str = refers("frame", "body or frame at the centre of the disc, turning with it")
+    frame: str = refers("frame", "body or frame at the center of the disc, turning with it")
     radius: Number = quantity("m", "radius of the disc")
     axis: tuple[float, float, float] = quantity("-", "unit vector of the disc's axis", size="3", default=AXIS)
 

@@ -28,14 +28,14 @@ class Touching(Constraint):
     name : str
         Unique among constraints.
     frame : str
-        Body or frame with its origin at the centre of the disc.
+        Body or frame with its origin at the center of the disc.
     radius : number or Parameter [m]
     axis : three numbers [-]
         Unit vector of the disc's axis in the frame.
     """
 
     name: str
-    frame: str = refers("frame", "body or frame at the centre of the disc")
+    frame: str = refers("frame", "body or frame at the center of the disc")
     radius: Number = quantity("m", "radius of the disc")
     axis: tuple[float, float, float] = quantity("-", "unit vector of the disc's axis", size="3", default=AXIS)
 
@@ -49,8 +49,8 @@ class Touching(Constraint):
         return ("",)
 
     def residual(self, k: Kinematics) -> SX:
-        centre, arm = lowest(k, self.frame, self.axis, k.number(self.radius))
-        return centre[2] + arm[2]
+        center, arm = lowest(k, self.frame, self.axis, k.number(self.radius))
+        return center[2] + arm[2]
 
     def findings(self, where: str, description: Description) -> Iterator[Finding]:
         yield from disc_findings(where, self.frame, self.radius, description)

@@ -14,7 +14,7 @@ from articulus.model.mechanism.pose import Pose
 
 
 def shares(d: Description) -> dict[str, float]:
-    """Return the share of the weight that a device takes off, by the frame at the centre of mass on which it acts."""
+    """Return the share of the weight that a device takes off, by the frame at the center of mass on which it acts."""
     found = {}
     for device in d.equipment.devices:
         held = dict(device.values)
@@ -31,16 +31,16 @@ def shares(d: Description) -> dict[str, float]:
 
 
 def compensated(d: Description, by_frame: dict[str, float]) -> Description:
-    """Return the mechanism in which devices take off these shares of the weight, at the present centres of mass."""
-    centres = {frame: _loaded(d, frame)[0] for frame in by_frame}
+    """Return the mechanism in which devices take off these shares of the weight, at the present centers of mass."""
+    centers = {frame: _loaded(d, frame)[0] for frame in by_frame}
     frames = tuple(
-        dataclasses.replace(f, at=Pose(values_of(body.com))) if (body := centres.get(f.name)) else f
+        dataclasses.replace(f, at=Pose(values_of(body.com))) if (body := centers.get(f.name)) else f
         for f in d.frames
     )
 
     def renewed(device: Device) -> Device:
         held = dict(device.values)
-        body = centres.get(held.get("frame", "")) if device.type == "frame_wrench" else None
+        body = centers.get(held.get("frame", "")) if device.type == "frame_wrench" else None
         if body is None:
             return device
         force = -by_frame[held["frame"]] * value_of(body.mass) * _gravity(d)
@@ -56,7 +56,7 @@ def _gravity(d: Description) -> np.ndarray:
 
 
 def _loaded(d: Description, name: str) -> tuple[Body | None, Pose | None]:
-    """Return the body with mass whose centre a frame is named after, and where the frame is on it; None for others."""
+    """Return the body with mass whose center a frame is named after, and where the frame is on it; None for others."""
     owner, frame = d.carrier(name)
     body = next((b for b in d.bodies if b.name == owner), None)
     if body is None or frame.name != f"{owner}_com" or not value_of(body.mass):

@@ -113,16 +113,16 @@ class Editing:
         )
 
     def with_inertia(self, body: str, *, mass: Any = None, com: Any = None, inertia: Any = None) -> Self:
-        """Return the mechanism in which a rigid body has another mass, centre of mass or inertia.
+        """Return the mechanism in which a rigid body has another mass, center of mass or inertia.
 
         Parameters
         ----------
         body : str
         mass : number or Parameter [kg]
         com : three numbers [m]
-            Centre of mass in the body frame.
+            Center of mass in the body frame.
         inertia : three or six numbers, or a symmetric 3 x 3 array [kg m^2]
-            Ixx, Iyy, Izz (, Ixy, Ixz, Iyz) about the centre of mass, body axes.
+            Ixx, Iyy, Izz (, Ixy, Ixz, Iyz) about the center of mass, body axes.
         """
         given = {
             "mass": None if mass is None else as_number(mass),

@@ -184,7 +184,7 @@ class Linearized:
 
 
 class _Band:
-    """A banded matrix of n blocks of b columns: `first` rows for the first time, then two neighbours in every row of blocks, then
+    """A banded matrix of n blocks of b columns: `first` rows for the first time, then two neighbors in every row of blocks, then
     the rest of the rows for the last time."""
 
     def __init__(self, n: int, b: int, first: int):
@@ -194,7 +194,7 @@ class _Band:
         self.held = np.zeros((n, b, 2 * self.kl + self.ku + 1))
 
     def blocks(self, part: slice, left: Array, right: Array) -> None:
-        """Set rows of blocks, (k, b, b) for each neighbour."""
+        """Set rows of blocks, (k, b, b) for each neighbor."""
         b, top = self.b, self.top + self.count
         after = slice(part.start + 1, part.stop + 1)
         left, right = (np.ascontiguousarray(_T(x)) for x in (left, right))

@@ -132,7 +132,7 @@ class Placement:
 def bays(
     mechanism: Mechanism, body: str, gain: float, *, axis: Sequence[float] = (0.0, 0.0, 1.0)
 ) -> tuple[Bay, ...]:
-    """Return the bays between all neighbouring stations of a body, from its root on.
+    """Return the bays between all neighboring stations of a body, from its root on.
 
     Parameters
     ----------

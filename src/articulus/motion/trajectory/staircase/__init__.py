@@ -1,4 +1,4 @@
-"""Programs in stages that only touch their neighbours: linear, quadratic, and nonlinear ones as a sequence of those."""
+"""Programs in stages that only touch their neighbors: linear, quadratic, and nonlinear ones as a sequence of those."""
 
 from articulus.motion.trajectory.staircase.ql import StaircaseQL
 from articulus.motion.trajectory.staircase.solve import solve_stages

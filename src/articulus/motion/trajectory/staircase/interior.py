@@ -1,7 +1,7 @@
 """Staircase programs by an interior point method (Mehrotra 1992) whose equations are banded: time grows with the number of stages.
 
 Unknowns and multipliers are put in the order multipliers of the equations of stage 0, z_0, multipliers of its step, those of stage 1, ...;
-neighbours touch only neighbours, so the matrix of every Newton step has a band of the width of one stage. The places of its entries in the
+neighbors touch only neighbors, so the matrix of every Newton step has a band of the width of one stage. The places of its entries in the
 band are found once; an iteration fills them, factors, and solves once for the prediction and as a rule twice for the correction.
 """
 

@@ -1,4 +1,4 @@
-"""`Stage` and `StageSolution`: linear and quadratic programs whose unknowns come in stages that only touch their neighbours."""
+"""`Stage` and `StageSolution`: linear and quadratic programs whose unknowns come in stages that only touch their neighbors."""
 
 from __future__ import annotations
 

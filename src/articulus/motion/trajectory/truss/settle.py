@@ -16,7 +16,7 @@ SPARE = 1e-6
 SINGULAR = 1e-6
 """Singular value over the largest, below which a direction counts as out of control."""
 ROUGH = 0.03
-"""The same for limits: those of neighbouring points are nearly the same, and their difference is not worth a long step."""
+"""The same for limits: those of neighboring points are nearly the same, and their difference is not worth a long step."""
 MOST = 40
 """Most Newton steps with a wish, and without."""
 

@@ -37,7 +37,7 @@ class BeamForces(Disturbance):
     Parameters
     ----------
     joints : sequence of str
-        Free joints between neighbouring nodes.
+        Free joints between neighboring nodes.
     poses : rows of seven numbers
         Quaternion (w, x, y, z) and position [m] of each second node as seen from the first, undeformed.
     undeformed : rows of six numbers

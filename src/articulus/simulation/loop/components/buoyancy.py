@@ -32,7 +32,7 @@ class Buoyancy(Disturbance):
     Parameters
     ----------
     frame : str
-        Body or frame whose origin is the centre of buoyancy.
+        Body or frame whose origin is the center of buoyancy.
     volume : number [m^3]
         V.
     density : number [kg/m^3]

@@ -21,12 +21,12 @@ EARTH = 3.986004418e14
 class CentralGravity(Disturbance):
     """The gravity of a point mass on every body, with its gradient.
 
-    A body of mass m and moment of inertia J about its centre of mass, at distance r in the direction e from the centre,
+    A body of mass m and moment of inertia J about its center of mass, at distance r in the direction e from the center,
     has the potential (to second order in its size over r; MacCullagh)
 
         U = -mu m / r - mu (tr J - 3 e . J e) / (2 r^3)
 
-    Force and moment are its exact derivatives, so that energy and angular momentum about the centre are conserved:
+    Force and moment are its exact derivatives, so that energy and angular momentum about the center are conserved:
 
         F = -mu m e / r^2 - 3 mu / (2 r^4) ((tr J - 5 e . J e) e + 2 J e),   n = 3 mu / r^3 e x J e
 

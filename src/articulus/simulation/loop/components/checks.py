@@ -72,8 +72,8 @@ def one_freedom(s: Scope, component: Component, joint: str) -> Connection:
         raise wrong(
             component,
             "joint",
-            f"'{joint}', a {found.joint.type_name} joint with {found.joint.nv} freedoms",
-            "a joint with one freedom",
+            f"'{joint}', a {found.joint.type_name} joint with {found.joint.nv} degrees of freedom",
+            "a joint with one degree of freedom",
         )
     return found
 

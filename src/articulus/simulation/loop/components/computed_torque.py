@@ -49,7 +49,7 @@ class ComputedTorque(Controller):
 
     On a mechanism with constraints the law holds for the named `joints`, as many as it has degrees of freedom; the
     accelerations of all others follow from the constraints, and their forces are zero. The joints must determine the
-    others: where they do not (a crank at its dead centre when the slider is driven) the forces grow without bound.
+    others: where they do not (a crank at its dead center when the slider is driven) the forces grow without bound.
 
     Parameters
     ----------

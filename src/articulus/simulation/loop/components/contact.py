@@ -27,7 +27,7 @@ class Contact(Disturbance):
 
         N = max(0, k d^(3/2) (1 + 3/2 a d'))
 
-    Friction acts at the centre of pressure, with at most mu times the sum of all N. It has an elastic displacement as state:
+    Friction acts at the center of pressure, with at most mu times the sum of all N. It has an elastic displacement as state:
     below that limit the contact holds and does not creep. Where there are several points, it resists turning about the
     normal too.
 
@@ -111,11 +111,11 @@ class Contact(Disturbance):
         total = at.force + held.force
         s.meets(lambda: [(-each.depth, self._size(s)) for each in found])
         s.write("force", total)
-        s.write("point", at.centre)
+        s.write("point", at.center)
         s.write("depth", ca.mmax(ca.vertcat(*(each.depth for each in found))))
         for shape, body, sign in ((self.first, first, 1), (self.second, second, -1)):
             if s.description.carrier(shape.frame)[0] != GROUND:
-                turning = held.moment + at.moment + ca.cross(at.centre - body.o, total)
+                turning = held.moment + at.moment + ca.cross(at.center - body.o, total)
                 s.wrench(shape.frame, sign * ca.vertcat(turning, total))
 
     def _size(self, s: Scope) -> SX:

@@ -29,7 +29,7 @@ class Drag(Disturbance):
     Parameters
     ----------
     frame : str
-        Body or frame whose origin is the centre of pressure.
+        Body or frame whose origin is the center of pressure.
     area : number [m^2]
         A.
     coefficient : number [-]

@@ -50,7 +50,7 @@ class ResolvedRate(RateLaw):
                 self, "mechanism", "constraints", "none: its joint rates are those of an arm without loops"
             )
         if s.description.nv != 4:
-            raise wrong(self, "mechanism", f"{s.description.nv} freedoms", "4")
+            raise wrong(self, "mechanism", f"{s.description.nv} degrees of freedom", "4")
         for frame in (self.point, self.tool):
             check_frame(s, self, frame)
         at = s.ask("pose", wanted, frames=[self.point])[:2, 3]

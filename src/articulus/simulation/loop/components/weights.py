@@ -37,9 +37,9 @@ class Weight:
     ----------
     mass : SX [kg]
     com : SX, (3,) [m]
-        Centre of mass.
+        Center of mass.
     inertia : SX, (3, 3) [kg m^2]
-        About the centre of mass.
+        About the center of mass.
     eta : SX, (n,)
         Symbols of the modal coordinates; none of a rigid body.
     state : SX, (n,)
@@ -88,7 +88,7 @@ def _of_modes(s: Scope, name: str, modes: Modes) -> Weight:
 
 
 def pull(s: Scope, body: Body, weight: Weight, R: SX, force: SX, moment: SX, potential: SX) -> None:
-    """Apply a field to a body: a force at its centre of mass and a moment, ground axes, and what its modes feel.
+    """Apply a field to a body: a force at its center of mass and a moment, ground axes, and what its modes feel.
 
     Parameters
     ----------

@@ -148,13 +148,13 @@ def _pair(first: Kind, second: Kind, holds: bool, rolls: bool) -> tuple[ca.Funct
     held = resistance(at, one, two, full, states)
     force, moment, lost = held.force, held.moment, at.lost + held.lost
     if not holds:
-        force, moment, more = _sliding(found, at.centre, one, two, full, slow)
+        force, moment, more = _sliding(found, at.center, one, two, full, slow)
         moment, lost = moment + held.moment, lost + more
     push, turning = at.force + force, at.moment + moment
-    wrenches = [ca.vertcat(turning + ca.cross(at.centre - x[:3], push), push) for x in (a, b)]
+    wrenches = [ca.vertcat(turning + ca.cross(at.center - x[:3], push), push) for x in (a, b)]
     stored = at.stored + sum((full.bristles()[name] * ca.sumsqr(z) / 2 for name, z in states.items()), SX(0))
     touching = sum((each.counts > 0 for each in found), SX(0))
-    out = [wrenches[0], -wrenches[1], ca.vertcat(stored, lost, touching), at.centre, push]
+    out = [wrenches[0], -wrenches[1], ca.vertcat(stored, lost, touching), at.center, push]
     if wanted:
         out.append(ca.vertcat(*(held.rates[name] + z / T for name, z in states.items())))
     name = f"when_{kinds[0].type_name}_{kinds[1].type_name}"
@@ -162,16 +162,16 @@ def _pair(first: Kind, second: Kind, holds: bool, rolls: bool) -> tuple[ca.Funct
 
 
 def _sliding(
-    found: list[Touch], centre: SX, first: Moving, second: Moving, law: Law, slow: SX
+    found: list[Touch], center: SX, first: Moving, second: Moving, law: Law, slow: SX
 ) -> tuple[SX, SX, SX]:
-    """Return force, moment about the centre and lost power of friction -mu N v / sqrt(v^2 + v_s^2) at each point."""
+    """Return force, moment about the center and lost power of friction -mu N v / sqrt(v^2 + v_s^2) at each point."""
     rate = approach(first, second)
     force, moment, lost = SX.zeros(3), SX.zeros(3), SX(0)
     for each in found:
         N = normal_force(each.counts, rate(each), law.stiffness, law.dissipation)
         along = first.velocity(each.point) - second.velocity(each.point) + each.normal * rate(each)
         friction = -law.friction * N * along / ca.sqrt(ca.sumsqr(along) + slow**2)
-        force, moment = force + friction, moment + ca.cross(each.point - centre, friction)
+        force, moment = force + friction, moment + ca.cross(each.point - center, friction)
         lost -= ca.dot(friction, along)
     return force, moment, lost
 

@@ -36,10 +36,10 @@ class Surface:
 def touches(first: Solid, second: Surface) -> list[Touch]:
     """Return where a solid touches a surface."""
     if isinstance(first.core, Drum):
-        centres = rim(first, second)
+        centers = rim(first, second)
     else:
-        centres = [first.outside(p) for p in first.core.points()]
-    return [touch(p, first.margin, second) for p in centres]
+        centers = [first.outside(p) for p in first.core.points()]
+    return [touch(p, first.margin, second) for p in centers]
 
 
 def _above(field: HeightField, p: SX, at: SX) -> tuple[SX, SX]:

@@ -51,10 +51,10 @@ class Law:
 
 @dataclass(frozen=True)
 class Patch:
-    """All points in contact together: centre of pressure, mean normal, sum of the normal forces, their resultant force and
-    moment about the centre, the sum of normal forces times their distance from the centre, energy held and power lost."""
+    """All points in contact together: center of pressure, mean normal, sum of the normal forces, their resultant force and
+    moment about the center, the sum of normal forces times their distance from the center, energy held and power lost."""
 
-    centre: SX
+    center: SX
     normal: SX
     total: SX
     force: SX
@@ -66,7 +66,7 @@ class Patch:
 
 @dataclass(frozen=True)
 class Resistance:
-    """Friction on the first shape: force and moment about the centre of pressure, rates of its states, power lost."""
+    """Friction on the first shape: force and moment about the center of pressure, rates of its states, power lost."""
 
     force: SX
     moment: SX
@@ -90,14 +90,14 @@ def patch(found: list[Touch], first: Moving, second: Moving, k: SX, a: SX) -> Pa
         lost += forces[-1] * rate(each) - spring * (rate(each) - _deeper(each, rate))
     weights = [N + LEAST for N in forces]
     whole = sum(weights, SX(0))
-    centre = sum((w * each.point for w, each in zip(weights, found)), SX.zeros(3)) / whole
+    center = sum((w * each.point for w, each in zip(weights, found)), SX.zeros(3)) / whole
     mean = sum((w * each.normal for w, each in zip(weights, found)), SX.zeros(3))
-    arms = [each.point - centre for each in found]
+    arms = [each.point - center for each in found]
     pushes = [N * each.normal for N, each in zip(forces, found)]
     moment = sum((ca.cross(r, f) for r, f in zip(arms, pushes)), SX.zeros(3))
     spread = sum((N * ca.sqrt(ca.sumsqr(r) + LEAST**2) for N, r in zip(forces, arms)), SX(0))
     normal = mean / ca.sqrt(ca.sumsqr(mean) + LEAST**4)
-    return Patch(centre, normal, sum(forces, SX(0)), sum(pushes, SX.zeros(3)), moment, spread, stored, lost)
+    return Patch(center, normal, sum(forces, SX(0)), sum(pushes, SX.zeros(3)), moment, spread, stored, lost)
 
 
 def held_states(friction: bool, rolling: bool, several: bool) -> dict[str, int]:
@@ -110,7 +110,7 @@ def resistance(at: Patch, first: Moving, second: Moving, law: Law, states: dict[
     """Return what the bristles do whose states are given; "stick" and "roll" are in the axes of the second shape."""
     n, mu, T = at.normal, law.friction, law.shear_damping
     force, moment, lost, rates = SX.zeros(3), SX.zeros(3), SX(0), dict[str, SX]()
-    v = first.velocity(at.centre) - second.velocity(at.centre)
+    v = first.velocity(at.center) - second.velocity(at.center)
     w = first.omega - second.omega
     k = law.bristles()
     if "stick" in states:

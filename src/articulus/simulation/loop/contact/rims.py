@@ -1,4 +1,4 @@
-"""Points of the rims of a cylinder that a neighbour may touch."""
+"""Points of the rims of a cylinder that a neighbor may touch."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ UPRIGHT = 1e-9
 """Part of the x axis in the direction of a rim's lowest point: decides when the cylinder stands on its end."""
 
 ROUNDS = 2
-"""Rounds in which a point of the rim follows the neighbour's normal: exact for flat neighbours."""
+"""Rounds in which a point of the rim follows the neighbor's normal: exact for flat neighbors."""
 PROJECTIONS = 4
-"""Projections to the neighbour and back that follow, for round ones."""
+"""Projections to the neighbor and back that follow, for round ones."""
 
 
-def rim(drum: Solid, neighbour: Any) -> list[SX]:
-    """Return four points of each rim of the core: that towards a neighbour, the one opposite, and both in between.
+def rim(drum: Solid, neighbor: Any) -> list[SX]:
+    """Return four points of each rim of the core: that towards a neighbor, the one opposite, and both in between.
 
-    The first is the one nearest to the neighbour's core.
+    The first is the one nearest to the neighbor's core.
     """
     assert isinstance(drum.core, Drum)
     out = []
     for sign in (-1, 1):
-        centre = drum.o + sign * drum.core.half * drum.axis
-        d = _towards(drum, neighbour.distance(centre)[1])
+        center = drum.o + sign * drum.core.half * drum.axis
+        d = _towards(drum, neighbor.distance(center)[1])
         for _ in range(ROUNDS):
-            d = _towards(drum, neighbour.distance(centre + drum.core.radius * d)[1])
+            d = _towards(drum, neighbor.distance(center + drum.core.radius * d)[1])
         for _ in range(PROJECTIONS):
-            p = centre + drum.core.radius * d
-            gap, n = neighbour.distance(p)
-            d = _towards(drum, centre - p + gap * n)
+            p = center + drum.core.radius * d
+            gap, n = neighbor.distance(p)
+            d = _towards(drum, center - p + gap * n)
         across = ca.cross(drum.axis, d)
-        out += [centre + drum.core.radius * each for each in (d, -d, across, -across)]
+        out += [center + drum.core.radius * each for each in (d, -d, across, -across)]
     return out
 
 

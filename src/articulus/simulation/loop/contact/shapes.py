@@ -72,12 +72,12 @@ class Capsule(Shape):
     frame : str
     radius : number [m]
     length : number [m]
-        From centre to centre of the half balls.
+        From center to center of the half balls.
     """
 
     type_name = "capsule"
     radius: Number = quantity("m", "radius")
-    length: Number = quantity("m", "from centre to centre of the ends")
+    length: Number = quantity("m", "from center to center of the ends")
 
     def __post_init__(self) -> None:
         convert(self, radius=as_number, length=as_number)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from articulus.simulation.results.plots import COLOURS
+from articulus.simulation.results.plots import COLORS
 from articulus.study.report.charts import drawing
 from articulus.study.report.markup import Markup, element, joined
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from articulus.study.campaign.result import Band
     from articulus.study.campaign.sensitivity import Effect, Indices
 
-BLUE, ORANGE, RED = COLOURS[0], COLOURS[1], COLOURS[3]
+BLUE, ORANGE, RED = COLORS[0], COLORS[1], COLORS[3]
 SOFT = "#595959"
 POINTS = 1500
 """Points of one panel of the scatter matrix."""
@@ -99,7 +99,7 @@ def _keep_in_view(ax: Axes, x: np.ndarray, value: float) -> None:
 
 
 def scatter_matrix(columns: Mapping[str, np.ndarray], units: Mapping[str, str], good: np.ndarray) -> Figure:
-    """Draw every number over every other, runs that miss a requirement in another colour on top."""
+    """Draw every number over every other, runs that miss a requirement in another color on top."""
     from matplotlib.figure import Figure
 
     names = list(columns)
@@ -117,8 +117,8 @@ def scatter_matrix(columns: Mapping[str, np.ndarray], units: Mapping[str, str], 
         if i == j:
             _stacked(ax, x, good)
         else:
-            for rows, colour, alpha in zip(picked, (BLUE, RED), (0.35, 0.6)):
-                ax.plot(x[rows], y[rows], ".", ms=2.2, mew=0, color=colour, alpha=alpha, rasterized=True)
+            for rows, color, alpha in zip(picked, (BLUE, RED), (0.35, 0.6)):
+                ax.plot(x[rows], y[rows], ".", ms=2.2, mew=0, color=color, alpha=alpha, rasterized=True)
         ax.spines[["top", "right"]].set_visible(False)
         ax.tick_params(labelsize=6, length=2, labelbottom=i == n - 1, labelleft=j == 0 < i)
         ax.locator_params(nbins=3)
@@ -177,12 +177,12 @@ def tornado(effects: Sequence[Effect], label: str, mean: float) -> Figure:
     figure = _figure(WIDE, 1.05 + 0.34 * len(effects))
     ax = figure.subplots()
     for k, e in enumerate(reversed(effects)):
-        for value, colour, text in ((e.means[0], ORANGE, "low"), (e.means[-1], BLUE, "high")):
+        for value, color, text in ((e.means[0], ORANGE, "low"), (e.means[-1], BLUE, "high")):
             ax.barh(
                 k,
                 value - mean,
                 left=mean,
-                color=colour,
+                color=color,
                 height=0.62,
                 label=f"input {text}" if not k else None,
             )
@@ -227,14 +227,14 @@ def index_bars(found: Indices) -> Figure:
     order = np.argsort(-found.total)[:12]
     figure = _figure(WIDE, 2.6)
     ax = figure.subplots()
-    for k, (values, bounds, colour, text) in enumerate(
+    for k, (values, bounds, color, text) in enumerate(
         (
             (found.first, found.first_bounds, BLUE, "first: alone"),
             (found.total, found.total_bounds, ORANGE, "total: with interactions"),
         )
     ):
         x = np.arange(order.size) + (k - 0.5) * 0.36
-        ax.bar(x, values[order], 0.34, color=colour, label=text)
+        ax.bar(x, values[order], 0.34, color=color, label=text)
         spread: Any = np.abs(bounds[:, order] - values[order])
         ax.errorbar(x, values[order], spread, fmt="none", ecolor=SOFT, elinewidth=1, capsize=2)
     ax.set_xticks(range(order.size), [_broken(found.names[k]) for k in order])
