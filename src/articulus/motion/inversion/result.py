@@ -14,8 +14,7 @@ from articulus.control.design import Check
 from articulus.errors import InputError
 from articulus.model.files.storage import write_text
 from articulus.model.mechanism import Spline
-from articulus.simulation.loop.components.prescribed_command import PrescribedCommand
-from articulus.simulation.loop.components.prescribed_force import PrescribedForce
+from articulus.simulation.loop.components.prescribed import PrescribedCommand, PrescribedForce
 from articulus.simulation.loop.table import Table
 
 if TYPE_CHECKING:

@@ -50,7 +50,7 @@ from articulus.motion.trajectory.schemes import scheme as scheme_of
 from articulus.motion.trajectory.task import Task
 from articulus.motion.trajectory.time_elements import Search, costates, solve_weak
 from articulus.simulation.loop.components.pd import PD
-from articulus.simulation.loop.components.prescribed_force import PrescribedForce
+from articulus.simulation.loop.components.prescribed import PrescribedForce
 from articulus.simulation.loop.components.state_feedback import StateFeedback
 from articulus.simulation.loop.course import Course
 

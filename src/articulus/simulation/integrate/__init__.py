@@ -1,4 +1,4 @@
-"""Integration in time: one file per method, one base class per kind.
+"""Integration in time: one file per family of methods, one base class per kind.
 
 | kind | integrates | how it is called |
 |---|---|---|
@@ -14,31 +14,24 @@
 from typing import Any
 
 from articulus.errors import InputError, did_you_mean
-from articulus.simulation.integrate.ab2 import AB2
-from articulus.simulation.integrate.ab3 import AB3
-from articulus.simulation.integrate.ab4 import AB4
+from articulus.simulation.integrate.adams import AB2, AB3, AB4, AM4
 from articulus.simulation.integrate.adaptive import Adaptive, AdaptiveState, StepControl
-from articulus.simulation.integrate.alpha import AlphaMethod, AlphaState
-from articulus.simulation.integrate.am4 import AM4
+from articulus.simulation.integrate.alpha import HHT, AlphaMethod, AlphaState, GeneralizedAlpha, Newmark
 from articulus.simulation.integrate.base import Integrator, Method, State
 from articulus.simulation.integrate.central_difference import CentralDifference
-from articulus.simulation.integrate.cvodes import Cvodes
 from articulus.simulation.integrate.dormand_prince import DormandPrince
-from articulus.simulation.integrate.euler import Euler
-from articulus.simulation.integrate.generalized_alpha import GeneralizedAlpha
-from articulus.simulation.integrate.hht import HHT
-from articulus.simulation.integrate.idas import Idas
-from articulus.simulation.integrate.lie_rk4 import LieRK4
 from articulus.simulation.integrate.mechanical import Mechanical
-from articulus.simulation.integrate.newmark import Newmark
-from articulus.simulation.integrate.rk4 import RK4
 from articulus.simulation.integrate.rosenbrock import Linearized, Rosenbrock
-from articulus.simulation.integrate.runge_kutta import ExplicitRungeKutta, Tableau
+from articulus.simulation.integrate.runge_kutta import RK4, Euler, ExplicitRungeKutta, Tableau
 from articulus.simulation.integrate.sdirk import Sdirk, SdirkState
-from articulus.simulation.integrate.second_order import SecondOrder, SecondOrderMethod
-from articulus.simulation.integrate.semi_implicit_euler import SemiImplicitEuler
+from articulus.simulation.integrate.second_order import (
+    LieRK4,
+    SecondOrder,
+    SecondOrderMethod,
+    SemiImplicitEuler,
+)
 from articulus.simulation.integrate.solution import Solution, Statistics
-from articulus.simulation.integrate.sundials import Sundials
+from articulus.simulation.integrate.sundials import Cvodes, Idas, Sundials
 
 EXPLICIT_METHODS: tuple[Method, ...] = (Euler(), AB2(), AB3(), AB4(), RK4(), AM4())
 ALL_METHODS: tuple[Integrator, ...] = (

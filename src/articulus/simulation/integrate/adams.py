@@ -6,8 +6,7 @@ import abc
 from typing import ClassVar
 
 from articulus.simulation.integrate.base import Array, Method, Rhs, State
-from articulus.simulation.integrate.rk4 import RK4
-from articulus.simulation.integrate.runge_kutta import combine, runge_kutta_step
+from articulus.simulation.integrate.runge_kutta import RK4, combine, runge_kutta_step
 
 
 class Adams(Method):
@@ -51,3 +50,40 @@ class AdamsBashforth(Adams):
 def _reusing(slope: Array, f: Rhs, t0: float) -> Rhs:
     """Return f that knows its value at t0 already (the first stage of a starting step)."""
     return lambda t, x: slope if t == t0 else f(t, x)
+
+
+class AB2(AdamsBashforth):
+    """Adams-Bashforth of order 2. Source: Kasahara, Honda & Narita 1989, table I. Printed there under the name "Trapezoidal"."""
+
+    name, order, past = "ab2", 2, 1
+    weights = (3 / 2, -1 / 2)
+
+
+class AB3(AdamsBashforth):
+    """Adams-Bashforth of order 3. Source: Kasahara, Honda & Narita 1989, table I."""
+
+    name, order, past = "ab3", 3, 2
+    weights = (23 / 12, -16 / 12, 5 / 12)
+
+
+class AB4(AdamsBashforth):
+    """Adams-Bashforth of order 4. Source: Kasahara, Honda & Narita 1989, table I."""
+
+    name, order, past = "ab4", 4, 3
+    weights = (55 / 24, -59 / 24, 37 / 24, -9 / 24)
+
+
+class AM4(Adams):
+    """Adams-Moulton of order 4: AB4 predicts, one correction, and f again at the corrected point (PECE).
+
+    x + h (9 f(t + h, predicted) + 19 f(t) - 5 f(t - h) + f(t - 2h)) / 24
+
+    Source: Kasahara, Honda & Narita 1989, table I.
+    """
+
+    name, order, past, evaluations = "am4", 4, 3, 2
+    weights = (9 / 24, 19 / 24, -5 / 24, 1 / 24)
+
+    def look_back(self, f: Rhs, t: Array, x: Array, slopes: tuple[Array, ...], h: Array) -> Array:
+        predicted = combine(x, h, AB4.weights, slopes)
+        return combine(x, h, self.weights, (f(t + h, predicted), *slopes))

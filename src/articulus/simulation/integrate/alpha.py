@@ -205,3 +205,61 @@ class AlphaMethod(Integrator):
 def _auxiliary(c: Coefficients, state: AlphaState, vdot: np.ndarray) -> np.ndarray:
     """Return a1 of the method's recursion."""
     return ((1 - c.alpha_f) * vdot + c.alpha_f * state.vdot - c.alpha_m * state.a) / (1 - c.alpha_m)
+
+
+@dataclasses.dataclass(frozen=True)
+class Newmark(AlphaMethod):
+    """Newmark: the trapezoidal rule (gamma = 1/2, beta = 1/4) for rho_inf = 1; damped, and of order 1 then, below.
+
+    gamma = (3 - rho_inf) / (2 (1 + rho_inf)),  beta = (gamma + 1/2)^2 / 4
+
+    Source: Newmark 1959.
+    """
+
+    rho_inf: float = 1.0
+    name = "newmark"
+
+    @property
+    def order(self) -> int:  # type: ignore[override]
+        """Return 2 for the trapezoidal rule, else 1."""
+        return 2 if self.rho_inf == 1 else 1
+
+    @property
+    def coefficients(self) -> Coefficients:
+        gamma = (3 - self.rho_inf) / (2 * (1 + self.rho_inf))
+        return Coefficients(0.0, 0.0, (gamma + 0.5) ** 2 / 4, gamma)
+
+
+@dataclasses.dataclass(frozen=True)
+class HHT(AlphaMethod):
+    """HHT-alpha: order 2, forces taken between the ends of the step; alpha = (1 - rho_inf) / (1 + rho_inf).
+
+    Source: Hilber, Hughes & Taylor 1977.
+    """
+
+    name = "hht"
+    order = 2
+    lowest = 0.5
+
+    @property
+    def coefficients(self) -> Coefficients:
+        alpha = (1 - self.rho_inf) / (1 + self.rho_inf)
+        return Coefficients(0.0, alpha, (1 + alpha) ** 2 / 4, 0.5 + alpha)
+
+
+@dataclasses.dataclass(frozen=True)
+class GeneralizedAlpha(AlphaMethod):
+    """Generalized-alpha: order 2, and of all such methods the least damping of slow motion for a given rho_inf.
+
+    Source: Chung & Hulbert 1993.
+    """
+
+    name = "generalized_alpha"
+    order = 2
+
+    @property
+    def coefficients(self) -> Coefficients:
+        rho = self.rho_inf
+        alpha_m, alpha_f = (2 * rho - 1) / (rho + 1), rho / (rho + 1)
+        gamma = 0.5 + alpha_f - alpha_m
+        return Coefficients(alpha_m, alpha_f, (gamma + 0.5) ** 2 / 4, gamma)

@@ -60,8 +60,8 @@ class Integrator(abc.ABC):
 class Method(Integrator):
     """A method with fixed steps for x' = f(t, x).
 
-    To add one: a file with a subclass that sets the class variables and writes `advance` and `step`, and its line in
-    `ALL_METHODS`; the tests then measure its order. A Runge-Kutta method is a coefficient table only (see `rk4`).
+    To add one: a subclass that sets the class variables and writes `advance` and `step`, and its line in
+    `ALL_METHODS`; the tests then measure its order. A Runge-Kutta method is a coefficient table only (see `RK4`).
     `advance` is arithmetic only, so that the same text runs on numbers and builds native time loops from symbols.
 
     A method holds no state: everything between two steps is in `State`, so that a run may stop, be saved and go on.

@@ -13,7 +13,7 @@ from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError, UnsupportedOperation, did_you_mean
 from articulus.model.mechanism import Parameter
 from articulus.motion.inversion.stable.system import NonlinearSystem
-from articulus.simulation.loop.components.prescribed_force import PrescribedForce
+from articulus.simulation.loop.components.prescribed import PrescribedForce
 from articulus.simulation.running.loop import Loop
 
 AXES = "xyz"

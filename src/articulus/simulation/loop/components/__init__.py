@@ -1,7 +1,13 @@
-"""Components, one file each. `ALL_COMPONENTS` is the list that studies, documentation and tests go by."""
+"""Components, one file each or one per family (frame sensors, actuator wrappers). `ALL_COMPONENTS` is the list that studies, documentation and tests go by."""
 
 from articulus.simulation.loop.component import Component
-from articulus.simulation.loop.components.accelerometer import Accelerometer
+from articulus.simulation.loop.components.actuator_wrappers import (
+    DeadBand,
+    FirstOrderActuator,
+    RateLimit,
+    Saturation,
+    SecondOrderActuator,
+)
 from articulus.simulation.loop.components.backlash import Backlash
 from articulus.simulation.loop.components.beam_forces import BeamForces
 from articulus.simulation.loop.components.bearing_friction import BearingFriction
@@ -12,15 +18,18 @@ from articulus.simulation.loop.components.central_gravity import CentralGravity
 from articulus.simulation.loop.components.computed_torque import ComputedTorque
 from articulus.simulation.loop.components.contact import Contact
 from articulus.simulation.loop.components.contacts import Contacts
-from articulus.simulation.loop.components.dead_band import DeadBand
 from articulus.simulation.loop.components.deflection_feedback import DeflectionFeedback
 from articulus.simulation.loop.components.drag import Drag
 from articulus.simulation.loop.components.expression import Expression
-from articulus.simulation.loop.components.first_order import FirstOrderActuator
 from articulus.simulation.loop.components.force_sensor import ForceSensor
-from articulus.simulation.loop.components.frame_acceleration import FrameAcceleration
-from articulus.simulation.loop.components.frame_pose import FramePose
-from articulus.simulation.loop.components.frame_velocity import FrameVelocity
+from articulus.simulation.loop.components.frame_sensors import (
+    Accelerometer,
+    FrameAcceleration,
+    FramePose,
+    FrameVelocity,
+    RateGyro,
+    Velocimeter,
+)
 from articulus.simulation.loop.components.frame_wrench import FrameWrench
 from articulus.simulation.loop.components.ground_contact import GroundContact
 from articulus.simulation.loop.components.hydraulic_cylinder import HydraulicCylinder
@@ -39,16 +48,11 @@ from articulus.simulation.loop.components.observer import Observer
 from articulus.simulation.loop.components.pd import PD
 from articulus.simulation.loop.components.pid import PID
 from articulus.simulation.loop.components.piezo_pair import PiezoPair
-from articulus.simulation.loop.components.prescribed_command import PrescribedCommand
-from articulus.simulation.loop.components.prescribed_force import PrescribedForce
+from articulus.simulation.loop.components.prescribed import PrescribedCommand, PrescribedForce
 from articulus.simulation.loop.components.proof_mass import ProofMass
 from articulus.simulation.loop.components.pseudolink import Pseudolink
-from articulus.simulation.loop.components.rate_gyro import RateGyro
-from articulus.simulation.loop.components.rate_limit import RateLimit
 from articulus.simulation.loop.components.reaction_wheel import ReactionWheel
 from articulus.simulation.loop.components.resolved_rate import ResolvedRate
-from articulus.simulation.loop.components.saturation import Saturation
-from articulus.simulation.loop.components.second_order import SecondOrderActuator
 from articulus.simulation.loop.components.servo_constraints import ServoConstraints
 from articulus.simulation.loop.components.spring_damper import SpringDamper
 from articulus.simulation.loop.components.state_feedback import StateFeedback
@@ -57,7 +61,6 @@ from articulus.simulation.loop.components.thruster import Thruster
 from articulus.simulation.loop.components.torque import Torque
 from articulus.simulation.loop.components.torsion_spring import TorsionSpring
 from articulus.simulation.loop.components.varying_gravity import VaryingGravity
-from articulus.simulation.loop.components.velocimeter import Velocimeter
 from articulus.simulation.loop.components.white_noise import WhiteNoise
 from articulus.simulation.loop.components.winch import Winch
 from articulus.simulation.loop.table import Table

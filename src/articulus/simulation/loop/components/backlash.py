@@ -8,7 +8,7 @@ from typing import ClassVar
 from articulus.model.mechanism.numbers import Number, as_number, convert, quantity
 from articulus.simulation.loop.component import Disturbance, Scope
 from articulus.simulation.loop.components.checks import at_least, named, one_freedom, positive, wrong
-from articulus.simulation.loop.components.stop import stop_force, stop_spring
+from articulus.simulation.loop.components.joint_stop import stop_force, stop_spring
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from articulus.simulation.loop.component import Actuator, Scope
 from articulus.simulation.loop.components.between import Line, two_frames
 from articulus.simulation.loop.components.checks import at_least, positive, wrong
 from articulus.simulation.loop.components.columns import clip, plain
+from articulus.simulation.loop.components.joint_stop import stop_force, stop_spring
 from articulus.simulation.loop.components.orifice import orifice_root
-from articulus.simulation.loop.components.stop import stop_force, stop_spring
 
 LAMINAR = 1e4
 """Pressure drop below which the flow through the valve grows in proportion to it and not to its root [Pa]."""

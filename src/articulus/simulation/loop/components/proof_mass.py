@@ -13,7 +13,7 @@ from articulus.model.mechanism.joint.base import unit_axis
 from articulus.model.mechanism.numbers import Number, as_number, convert, quantity, value_of
 from articulus.simulation.loop.component import Actuator, Scope
 from articulus.simulation.loop.components.checks import at_least, check_frame, named, positive, wrong
-from articulus.simulation.loop.components.stop import stop_force
+from articulus.simulation.loop.components.joint_stop import stop_force
 from articulus.spatial.vector import cross
 
 

@@ -10,7 +10,7 @@ import casadi as ca
 from casadi import SX
 
 from articulus.model.mechanism.numbers import as_numbers, convert, quantity
-from articulus.simulation.integrate.rk4 import RK4
+from articulus.simulation.integrate.runge_kutta import RK4
 from articulus.simulation.loop.component import Controller, Scope
 from articulus.simulation.loop.components.checks import sampling
 from articulus.simulation.loop.components.columns import (

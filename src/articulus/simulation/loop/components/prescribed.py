@@ -1,16 +1,16 @@
-"""A given command of an actuator."""
+"""Commands and joint forces given over time."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import casadi as ca
 
 from articulus.errors import did_you_mean
 from articulus.model.mechanism.numbers import convert, quantity
-from articulus.simulation.loop.component import Controller, Scope
-from articulus.simulation.loop.components.checks import named, wrong
+from articulus.simulation.loop.component import Controller, Disturbance, Scope
+from articulus.simulation.loop.components.checks import find_joint, named, wrong
 from articulus.simulation.loop.components.columns import as_in_time, at_time
 
 
@@ -46,3 +46,35 @@ class PrescribedCommand(Controller):
             )  # fmt: skip
         command = at_time(s, self, "command", 1)
         s.command(ca.vertcat(*(command if name == self.actuator else 0 for name in s.command_names)))
+
+
+@dataclass(frozen=True)
+class PrescribedForce(Disturbance):
+    """A joint force that is given over time.
+
+    Parameters
+    ----------
+    joint : str
+    force : numbers, Table or casadi.Function of t [N m or N]
+        One for each degree of freedom of the joint.
+    name : str
+        "<joint>_prescribed_force" if not given.
+
+    Signals: `force` [N m or N].
+    """
+
+    joint: str
+    force: Any = quantity("N m or N", "joint force", size="nv")
+    name: str = ""
+
+    type_name = "prescribed_force"
+    signals: ClassVar = {"force": "N m or N"}
+
+    def __post_init__(self) -> None:
+        convert(self, force=as_in_time)
+        named(self, self.joint)
+
+    def work(self, s: Scope) -> None:
+        force = at_time(s, self, "force", find_joint(s, self, self.joint).joint.nv)
+        s.write("force", force)
+        s.force(self.joint, force)
