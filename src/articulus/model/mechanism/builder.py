@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
@@ -13,6 +14,7 @@ from articulus.model.mechanism.body import Body, Frame, six_of
 from articulus.model.mechanism.connection import Connection, Limits, Rotor
 from articulus.model.mechanism.constraint import Constraint, LoopJoint
 from articulus.model.mechanism.coupling import Coupling
+from articulus.model.mechanism.denavit_hartenberg import Convention, DHRow, DHTable, add_rows, table_of
 from articulus.model.mechanism.description import STANDARD_GRAVITY, Description
 from articulus.model.mechanism.equipment import NO_EQUIPMENT, NamedState, State
 from articulus.model.mechanism.joint import Joint
@@ -77,6 +79,43 @@ class MechanismBuilder:
         self._couplings, self._findings = description.couplings, description.findings
         self._equipment = description.equipment
         self.__dict__["description"] = description
+        return self
+
+    @classmethod
+    def from_dh(
+        cls,
+        rows: DHTable | Sequence[DHRow | Mapping[str, Any]],
+        convention: Convention | None = None,
+        *,
+        name: str = "chain",
+        base: Any = None,
+        tool: Any = None,
+        gravity: Sequence[Any] = STANDARD_GRAVITY,
+        source: str = "",
+    ) -> Self:
+        """Return the serial chain of a Denavit-Hartenberg table.
+
+        Parameters
+        ----------
+        rows : sequence of DHRow or dict, or DHTable
+            A row for each joint: a, alpha, d, theta, and what is known of the joint and its link, such as
+            ``{"alpha": -pi / 2, "d": 0.1, "mass": 3.0, "com": (0, 0, 0.1), "inertia": (0.1, 0.1, 0.02)}``.
+        convention : "standard", "modified" or "wong"
+            Must be given unless `rows` is a DHTable; see `articulus.model.mechanism.denavit_hartenberg`.
+        name : str
+        base : Pose, three numbers [m] or a 4 x 4 matrix
+            Where the frame before the first row is, in ground.
+        tool : Pose, three numbers [m] or a 4 x 4 matrix
+            Where the frame "tool" is in the last link frame; at its origin if not given.
+        gravity : three numbers [m/s^2]
+        source : str
+        """
+        table = table_of(rows, convention)
+        for key, value in (("base", base), ("tool", tool)):
+            if value is not None:
+                table = dataclasses.replace(table, **{key: _checked("from_dh", key, Pose.of, value)})
+        self = cls(name, gravity, source)
+        add_rows(self, table)
         return self
 
     def __repr__(self) -> str:

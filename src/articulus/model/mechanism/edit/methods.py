@@ -10,6 +10,7 @@ import numpy as np
 
 from articulus.errors import Finding, InputError
 from articulus.model.mechanism.body import six_of
+from articulus.model.mechanism.denavit_hartenberg import Convention, DHTable, to_table
 from articulus.model.mechanism.description import Description
 from articulus.model.mechanism.edit.attach import attached
 from articulus.model.mechanism.edit.compensation import compensated, shares
@@ -61,6 +62,26 @@ class Editing:
         if isinstance(joints, Mapping):
             held = {name: np.atleast_1d(np.asarray(x, dtype=float)) for name, x in joints.items()}
         return self.from_description(locked(d, held))
+
+    def to_dh(self, convention: Convention = "standard", *, tip: str = "") -> DHTable:
+        """Return the Denavit-Hartenberg table of an open serial chain of hinges and slides.
+
+        `Mechanism.from_dh` of the table has the same coordinates and the same dynamics. What hangs by fixed joints counts
+        with its link.
+
+        Parameters
+        ----------
+        convention : "standard", "modified" or "wong"
+        tip : str
+            Body or frame on the last link whose z axis ends the chain and whose pose becomes the frame "tool"; without one
+            the last link frame stands on the last joint axis.
+
+        Raises
+        ------
+        ModelError
+            Where there is no table: names the branch, loop, flexible body or joint with more than one variable.
+        """
+        return to_table(self.description, convention, tip)
 
     def without(self, *bodies: str) -> Self:
         """Return the mechanism without bodies and everything that hangs on them.
