@@ -9,10 +9,10 @@ from functools import cache
 import casadi as ca
 import numpy as np
 from casadi import SX
-from scipy.linalg.lapack import dgbtrf, dgbtrs
 from scipy.sparse import csc_array
 
 from articulus import kernel
+from articulus.numerics.banded import BandedLU, band_storage
 from articulus.simulation.exact_beams import element, node
 from articulus.simulation.exact_beams.beam import COMPONENTS, SUPPORTS, Base, Beam
 from articulus.simulation.exact_beams.lie import displaced
@@ -192,16 +192,14 @@ class Assembly:
             The matrix is singular: likely the supports leave a rigid motion free.
         """
         n = self.free.size
-        band = np.zeros((n, 3 * BAND + 1))
-        band.ravel()[self._put] = np.concatenate([x.ravel() for x in blocks])[self._take]
-        factors, pivots, info = dgbtrf(band.T, BAND, BAND, overwrite_ab=True)
-        if info:
-            raise np.linalg.LinAlgError
+        band = band_storage(n, BAND, BAND)
+        band.T.ravel()[self._put] = np.concatenate([x.ravel() for x in blocks])[self._take]
+        factors = BandedLU(band, BAND, BAND)
         free, size = self.free, 6 * self.nodes
 
         def solve(right: Array) -> Array:
             out = np.zeros(size)
-            out[free] = dgbtrs(factors, BAND, BAND, right[free], pivots)[0]
+            out[free] = factors.solve(right[free])
             return out
 
         return solve

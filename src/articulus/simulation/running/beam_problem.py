@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 from casadi import SX
-from scipy.linalg.lapack import dgbtrf, dgbtrs
 
 from articulus import kernel
 from articulus.errors import InputError
 from articulus.model.mechanism import Free
 from articulus.model.mechanism.numbers import values_of
+from articulus.numerics.banded import BandedLU, band_storage
 from articulus.simulation.exact_beams import element, node
 from articulus.simulation.exact_beams.assembly import BAND, ads, displace
 from articulus.simulation.integrate import AlphaState
@@ -460,18 +460,14 @@ def _bordered(
     """Return the solution of the bordered system as a function of its right sides: those of bare nodes, rest, constraints."""
     nv, n = len(K), 6 * len(U)
     U, L = U.reshape(n, nv) / scale, L.reshape(nv, n) / scale
-    eliminated, factors, pivots = np.zeros((0, nv)), None, None
-    if n:
-        band = np.zeros((n, 3 * BAND + 1))
-        band.ravel()[put] = np.concatenate([x.ravel() for x in blocks]) / scale
-        factors, pivots, info = dgbtrf(band.T, BAND, BAND, overwrite_ab=True)
-        if info:
-            raise np.linalg.LinAlgError
-        eliminated = dgbtrs(factors, BAND, BAND, U, pivots)[0]
+    band = band_storage(n, BAND, BAND)
+    band.T.ravel()[put] = np.concatenate([x.ravel() for x in blocks]) / scale
+    factors = BandedLU(band, BAND, BAND)
+    eliminated = factors.solve(U)
     inverse = np.linalg.inv(saddle(K / scale - L @ eliminated, G))
 
     def solve(bare: Array, rest: Array, g: Array) -> Array:
-        y = dgbtrs(factors, BAND, BAND, bare, pivots)[0] if n else bare
+        y = factors.solve(bare)
         x = inverse @ np.concatenate([rest - L @ y, g])
         return -np.concatenate([x[:nv], y - eliminated @ x[:nv], x[nv:]])
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.lapack import dgbtrf, dgbtrs
 
 from articulus.errors import NumericalError
 from articulus.motion.inversion.arms.rest import Rest
 from articulus.motion.inversion.arms.servo import Motion, Point, Servo, parts
+from articulus.numerics.banded import BandedLU
 
 Array = np.ndarray
 
@@ -211,16 +211,16 @@ class _Band:
 
     def factor(self) -> None:
         """Factor in place."""
-        flat = self.held.reshape(-1, self.held.shape[-1]).T
-        self.factors, self.pivots, info = dgbtrf(flat, self.kl, self.ku, overwrite_ab=True)
-        if info:
+        try:
+            self.factors = BandedLU(self.held.reshape(-1, self.held.shape[-1]).T, self.kl, self.ku)
+        except np.linalg.LinAlgError:
             raise NumericalError(
                 "the linear equations of the whole trajectory are singular: the driven joints lose the outputs on the way"
-            )
+            ) from None
 
     def solve(self, right: Array) -> Array:
         """Return the solution for a right-hand side."""
-        return dgbtrs(self.factors, self.kl, self.ku, right, self.pivots)[0]
+        return self.factors.solve(right)
 
 
 def _stacked(rest: Rest, q: Array, v: Array) -> Array:

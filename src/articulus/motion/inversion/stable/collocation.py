@@ -14,11 +14,11 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_banded
 
 from articulus.errors import NumericalError
 from articulus.motion.inversion.stable.gauss import B, C, Stages, linearized, slopes_at, steps
 from articulus.motion.inversion.stable.problem import Problem
+from articulus.numerics.banded import BandedLU, band_storage
 
 MOST_INTERVALS = 40_000
 NEWTON = 40
@@ -151,16 +151,17 @@ def _between_ends(
     through = np.eye(k) + h[:, None, None] * np.einsum("j,njkl->nkl", B, stages.by_start)
     s = len(first)
     lower, upper = s + k - 1, 2 * k - 1 - s  # diagonals of the rows: ends first and last, intervals between
-    band = np.zeros((lower + upper + 1, (N + 1) * k))
+    band = band_storage((N + 1) * k, lower, upper)
+    diagonal = lower + upper
     row, column = np.indices((k, k))
     begin = k * np.arange(N)[:, None, None]
-    band[upper + s + row - column, begin + column] = -through
+    band[diagonal + s + row - column, begin + column] = -through
     unit = k + np.arange(N * k)
-    band[upper + s - k, unit] = 1.0
+    band[diagonal + s - k, unit] = 1.0
     for matrix, down, along in ((problem.before.stable, 0, 0), (problem.after.unstable, s + N * k, N * k)):
         i, j = np.indices(matrix.shape)
-        band[upper + down + i - along - j, along + j] = matrix
-    found = solve_banded((lower, upper), band, np.concatenate([first, right.ravel(), last]))
+        band[diagonal + down + i - along - j, along + j] = matrix
+    found = BandedLU(band, lower, upper).solve(np.concatenate([first, right.ravel(), last]))
     return found.reshape(N + 1, k)
 
 

@@ -12,7 +12,6 @@ from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg.lapack import dgbtrf, dgbtrs
 
 from articulus.motion.trajectory.staircase.stages import (
     Stage,
@@ -23,6 +22,7 @@ from articulus.motion.trajectory.staircase.stages import (
     starts,
     step_matrix,
 )
+from articulus.numerics.banded import BandedLU
 
 MOST = 100
 """Most iterations."""
@@ -164,27 +164,21 @@ class _System:
         self.band[w:] = 0.0
         self.memory[self.entries] = self.matrix.data
         self.band[2 * w] += self.shift
-        self.factors, self.pivots, info = dgbtrf(self.band, w, w, overwrite_ab=True)
-        if info:
-            raise np.linalg.LinAlgError(f"banded matrix: zero pivot {info}")
+        self.factors = BandedLU(self.band, w, w)
 
     def solve(self, top: np.ndarray, bottom: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
         """Return what the matrix maps to these right-hand sides; refined, since the factors have a shifted diagonal."""
         goal = np.concatenate([top, bottom])[self.order]
-        x = self._back(goal)
+        x = self.factors.solve(goal)
         last = np.abs(x).max(initial=0.0)
         for _ in range(most - 1):
-            step = self._back(goal - self.matrix @ x)
+            step = self.factors.solve(goal - self.matrix @ x)
             x += step
             before, last = last, np.abs(step).max(initial=0.0)
             if not EXACT * before * np.abs(x).max(initial=0.0) < last**2 < before**2 / 4:
                 break
         x = x[self.place]
         return x[: self.n], x[self.n :]
-
-    def _back(self, right: np.ndarray) -> np.ndarray:
-        x, _ = dgbtrs(self.factors, self.width, self.width, right, self.pivots)
-        return x
 
 
 @dataclass
