@@ -33,9 +33,9 @@ class BandedLU:
 
     def __init__(self, band: np.ndarray, lower: int, upper: int):
         self.lower, self.upper = lower, upper
-        self.factors, self.pivots, zero = (
-            dgbtrf(band, lower, upper, overwrite_ab=True) if band.size else (band, None, 0)
-        )
+        self.factors, self.pivots, zero = band, None, 0
+        if band.size:
+            self.factors, self.pivots, zero = dgbtrf(band, lower, upper, overwrite_ab=True)
         if zero:
             raise np.linalg.LinAlgError(f"banded matrix: pivot {zero} of {band.shape[1]} is zero")
 

@@ -12,6 +12,7 @@ from articulus.control.plant import as_plant
 from articulus.errors import InputError
 from articulus.linear import LinearModel
 from articulus.linear.model import rates
+from articulus.numerics.subspaces import split_spectrum
 
 EPS = np.finfo(float).eps
 ROUNDING = 100 * EPS
@@ -153,26 +154,19 @@ def stabsep(plant: Any) -> tuple[LinearModel, LinearModel]:
     """
     model = as_plant(plant, "stabsep")
     values, inside = stable_poles(model.A, model.period)
-    good, other = values[inside], values[~inside]
-    if not len(other):
+    if inside.all():
         return model, _part(model, np.zeros((0, 0)), model.B[:0], model.C[:, :0], False)
-
-    def first(re: float, im: float) -> bool:
-        s = complex(re, im)
-        return bool(np.abs(good - s).min(initial=np.inf) < np.abs(other - s).min())
-
-    T, Z, k = scipy.linalg.schur(model.A, output="real", sort=first)
-    if k != len(good):
+    try:
+        split = split_spectrum(model.A, values, inside)
+    except np.linalg.LinAlgError as error:
         raise InputError(
-            f"stabsep: found poles so close to the boundary of stability that {len(good)} or {k} of them are stable; "
-            "expected poles that rounding does not move across it"
-        )
-    X = scipy.linalg.solve_sylvester(T[:k, :k], -T[k:, k:], -T[:k, k:]) if k else np.zeros((0, len(T)))
-    left, right = Z[:, :k], Z[:, :k] @ X + Z[:, k:]
-    Bt = Z.T @ model.B
+            f"stabsep: found poles too close to the boundary of stability ({error}); expected poles that rounding does not move "
+            "across it"
+        ) from None
+    k, B, C = len(split.A1), split.left @ model.B, model.C @ split.right
     return (
-        _part(model, T[:k, :k], Bt[:k] - X @ Bt[k:], model.C @ left, True),
-        _part(model, T[k:, k:], Bt[k:], model.C @ right, False),
+        _part(model, split.A1, B[:k], C[:, :k], True),
+        _part(model, split.A2, B[k:], C[:, k:], False),
     )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import schur
 
 from articulus.errors import InputError, NumericalError
 from articulus.motion.inversion.arms.servo import Point, Servo
+from articulus.numerics.subspaces import invariant_subspace, near_axis
 
 Array = np.ndarray
 
@@ -93,7 +93,9 @@ def rest(servo: Servo, q: Array, at: Point, where: str) -> Rest:
     A = np.block([[np.zeros((nz, nz)), np.eye(nz)], [N.T @ by_q[0] @ N, N.T @ by_v[0] @ N]])
     zeros = np.linalg.eigvals(A) if nz else np.zeros(0, complex)
     _require_hyperbolic(zeros, where)
-    stable, unstable = (_left_rows(A, sort) for sort in ("lhp", "rhp"))
+    stable, unstable = (
+        invariant_subspace(A.T, zeros, part).basis.T for part in (zeros.real < 0, zeros.real > 0)
+    )
     M = servo.mechanism.mass_matrix(q, params=servo.params)
     return Rest(q, motion.tau[0], M, N, zeros[np.argsort(np.abs(zeros))], stable, unstable)
 
@@ -142,8 +144,7 @@ def _positive(scale: Array) -> Array:
 
 def _require_hyperbolic(zeros: Array, where: str) -> None:
     """Raise InputError for zeros on the imaginary axis."""
-    size = np.abs(zeros)
-    on_axis = zeros[np.abs(zeros.real) <= np.maximum(HYPERBOLIC * size, SLOW * size.max(initial=0.0))]
+    on_axis = zeros[near_axis(zeros, HYPERBOLIC, SLOW * np.abs(zeros).max(initial=0.0))]
     if len(on_axis):
         values = ", ".join(f"+-{abs(z):.4g}i" for z in sorted(on_axis[on_axis.imag >= 0], key=abs)[:4])
         raise InputError(
@@ -151,11 +152,3 @@ def _require_hyperbolic(zeros: Array, where: str) -> None:
             "ever, so no forces that begin and end exist. Expected damping of the flexible bodies, other outputs, or joints that drive "
             "the root of a body that is clamped at its root (a motor turns the body's frame)"
         )
-
-
-def _left_rows(A: Array, sort: str) -> Array:
-    """Return an orthonormal basis of the left invariant subspace of one half plane, as rows."""
-    if not len(A):
-        return np.zeros((0, 0))
-    _, Z, count = schur(A.T, sort=sort)
-    return Z[:, :count].T

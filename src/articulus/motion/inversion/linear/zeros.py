@@ -9,6 +9,7 @@ import scipy.linalg
 
 from articulus.errors import InputError, NumericalError, doubtful
 from articulus.linear import LinearModel
+from articulus.numerics.subspaces import near_axis, split_spectrum
 
 ON_AXIS = 1e-9
 """Distance from the boundary of stability over the size of a zero that rounding can account for."""
@@ -50,22 +51,14 @@ def halves(A: np.ndarray, model: LinearModel, hidden: np.ndarray, method: str) -
     """
     values = np.linalg.eigvals(A).astype(complex) if len(A) else np.zeros(0, complex)
     forward = _forward(values, model, hidden, method)
-    count = int(forward.sum())
-    if count in (0, len(A)):
-        Z, T, X = np.eye(len(A)), A, np.zeros((count, len(A) - count))
-    else:
-
-        def first(re: float, im: float) -> bool:
-            s = complex(re, im)
-            return bool(np.abs(values[forward] - s).min() < np.abs(values[~forward] - s).min())
-
-        T, Z, found = scipy.linalg.schur(A, output="real", sort=first)
-        if found != count:
-            raise NumericalError(f"{method}: zeros too close to each other to be divided: {_list(values)}")
-        X = scipy.linalg.solve_sylvester(T[:count, :count], -T[count:, count:], -T[:count, count:])
-    F, rest = Z[:, :count], Z[:, count:]
-    rows = np.vstack([F.T - X @ rest.T, rest.T])
-    return Halves(T[:count, :count], T[count:, count:], F, F @ X + rest, rows, values)
+    try:
+        split = split_spectrum(A, values, forward)
+    except np.linalg.LinAlgError:
+        raise NumericalError(
+            f"{method}: zeros too close to each other to be divided: {_list(values)}"
+        ) from None
+    k = len(split.A1)
+    return Halves(split.A1, split.A2, split.right[:, :k], split.right[:, k:], split.left, values)
 
 
 def symplectic_zeros(model: LinearModel, weights: tuple[np.ndarray, np.ndarray], method: str) -> np.ndarray:
@@ -103,9 +96,9 @@ def _forward(values: np.ndarray, model: LinearModel, hidden: np.ndarray, method:
     )
     if period is None:
         inside = -values.real
-        on = np.abs(inside) <= ON_AXIS * np.abs(values)
+        on = near_axis(values, ON_AXIS)
         on |= np.abs(values) <= AT_ZERO * size
-        near = np.abs(inside) < NEARLY * np.abs(values)
+        near = near_axis(values, NEARLY)
         boundary, unit = "the imaginary axis", " rad/s"
     else:
         inside = 1.0 - np.abs(values)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
-import scipy.linalg
 from casadi import SX
 
 from articulus.errors import NumericalError
 from articulus.motion.inversion.stable.normal_form import NormalForm
 from articulus.motion.inversion.stable.system import NonlinearSystem
+from articulus.numerics.subspaces import invariant_subspace, near_axis
 
 NEAR_AXIS = 1e-4
 """Real part over size of a zero below which it counts as on the imaginary axis."""
@@ -96,7 +96,7 @@ def end(form: NormalForm, x: np.ndarray, u: np.ndarray, duration: float, where: 
     zeros = np.linalg.eigvals(A).astype(complex) if len(A) else np.zeros(0, dtype=complex)
     zeros = zeros[np.argsort(zeros.real, kind="stable")]
     limit = np.maximum(NEAR_AXIS * np.abs(zeros), SLOW / duration)
-    near = np.abs(zeros.real) < limit
+    near = near_axis(zeros, NEAR_AXIS, SLOW / duration)
     if near.any():
         listed = ", ".join(f"{z:.6g}" for z in zeros[near])
         raise NumericalError(
@@ -104,16 +104,7 @@ def end(form: NormalForm, x: np.ndarray, u: np.ndarray, duration: float, where: 
             f"{limit[near].max():.3g} in size: the motion inside would neither die out forward nor backward in time. Give what is inside some "
             "damping (1e-3 of critical is enough), or choose other outputs or inputs"
         )
-    stable, unstable = _left(A)
+    stable, unstable = (
+        invariant_subspace(A.T, zeros, part).basis.T for part in (zeros.real < 0, zeros.real > 0)
+    )
     return End(x, u, form.coordinates(x[None])[1][0], A, zeros, stable, unstable)
-
-
-def _left(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return orthonormal rows that span the left invariant subspaces of the stable and of the unstable eigenvalues."""
-    if not len(A):
-        return np.zeros((0, 0)), np.zeros((0, 0))
-    out = []
-    for side in ("lhp", "rhp"):
-        _, Q, count = scipy.linalg.schur(A.T, output="real", sort=side)
-        out.append(Q[:, :count].T)
-    return out[0], out[1]

@@ -24,6 +24,7 @@ from articulus.errors import NumericalError
 from articulus.motion.inversion.stable.collocation import Internal, collocation
 from articulus.motion.inversion.stable.gauss import C
 from articulus.motion.inversion.stable.problem import Problem
+from articulus.numerics.subspaces import split_spectrum
 
 SWEEPS = 200
 REACH = 0.25
@@ -206,14 +207,11 @@ def exponentials(a: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray, np.nd
 
 def _split(A: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Return (a, left, right) of the stable and of the unstable block: A = sum right a left."""
-    T, Q, s = scipy.linalg.schur(A, output="real", sort="lhp")
-    k = len(A)
-    a, b, c = T[:s, :s], T[:s, s:], T[s:, s:]
-    X = scipy.linalg.solve_sylvester(a, -c, -b) if 0 < s < k else np.zeros((s, k - s))
-    right = Q @ np.block([[np.eye(s), X], [np.zeros((k - s, s)), np.eye(k - s)]])
-    left = np.block([[np.eye(s), -X], [np.zeros((k - s, s)), np.eye(k - s)]]) @ Q.T
-    parts = (slice(0, s), a), (slice(s, k), c)
-    return [(block, left[i], right[:, i]) for i, block in parts if len(block)]
+    values = np.linalg.eigvals(A)
+    split = split_spectrum(A, values, values.real < 0)
+    k = len(split.A1)
+    parts = (slice(0, k), split.A1), (slice(k, len(A)), split.A2)
+    return [(block, split.left[i], split.right[:, i]) for i, block in parts if len(block)]
 
 
 class _Old:
