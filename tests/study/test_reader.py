@@ -8,6 +8,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
+from articulus.declared import fields_of
 from articulus.errors import ModelError
 from articulus.simulation.loop.components import (
     HydraulicRotary,
@@ -19,7 +20,7 @@ from articulus.simulation.loop.components import (
 )
 from articulus.simulation.loop.events import Bounce, Crossing
 from articulus.study import parse_study
-from articulus.study.fields import TYPES, component_fields
+from articulus.study.fields import TYPES
 
 from .support import BASE, changed, line_of
 
@@ -345,6 +346,17 @@ def test_mistakes_of_the_model_file_are_told_with_their_own_lines(tmp_path: Path
 
 
 def test_every_component_without_code_can_be_written() -> None:
-    kinds = {f.kind for cls in TYPES.values() for f in component_fields(cls)}
-    assert kinds <= {"numbers", "integer", "flag", "text", "names", "component", "observer", "model", "shape"}
+    kinds = {f.kind for cls in TYPES.values() for f in fields_of(cls)}
+    assert kinds <= {
+        "number",
+        "vector",
+        "integer",
+        "flag",
+        "text",
+        "names",
+        "component",
+        "record",
+        "model",
+        "shape",
+    }
     assert len(TYPES) >= 27

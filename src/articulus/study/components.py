@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from articulus.declared import Field, fields_of
+from articulus.declared.field import pick
 from articulus.errors import ArticulusError, InputError, did_you_mean
 from articulus.model.files.report import Report
-from articulus.model.files.toml.fields import pick
 from articulus.model.files.toml.numbers import shown
 from articulus.model.load import load
 from articulus.model.mechanism import Description
@@ -16,7 +17,7 @@ from articulus.simulation.loop.components import Observer
 from articulus.simulation.loop.contact import SHAPES
 from articulus.simulation.loop.equations import Network, UnfitComponents
 from articulus.study.courses import Courses
-from articulus.study.fields import IN_PYTHON, TYPES, ComponentField, component_fields
+from articulus.study.fields import IN_PYTHON, TYPES
 from articulus.study.numbers import StudyNumbers
 
 
@@ -52,7 +53,7 @@ class Components(Courses):
 
     def _object(self, kind: type, table: dict[str, Any], path: str, more: tuple[str, ...] = ()) -> Any:
         before = len(self.report.findings)
-        fields = component_fields(kind)
+        fields = fields_of(kind)
         self.unknown_keys(table, (*more, *(f.name for f in fields)), path)
         held = {}
         for f in fields:
@@ -71,18 +72,18 @@ class Components(Courses):
             self.tell(error, path)
             return None
 
-    def _field(self, field: ComponentField, table: dict[str, Any], at: str) -> Any:
+    def _field(self, field: Field, table: dict[str, Any], at: str) -> Any:
         given = table[field.name]
         match field.kind:
-            case "numbers":
+            case "number" | "vector":
                 return self.numeric(given, self._units(field, table), at)
             case "component":
-                if field.base is Actuator and isinstance(given, str):
+                if field.record is Actuator and isinstance(given, str):
                     return given
-                return self.component(given, at, field.base or Component)
+                return self.component(given, at, field.record or Component)
             case "shape":
                 return self._shape(given, at)
-            case "observer":
+            case "record":
                 return self._observer(given, at)
             case "model":
                 return self._model(given, at)
@@ -139,13 +140,13 @@ class Components(Courses):
     def unit_of(self, table: dict[str, Any], key: str, entry: int | None = None) -> str:
         """Return the unit in which a number of a component is read; "any" where entries differ, or where it is not known."""
         kind = TYPES.get(str(table.get("type")))
-        fields = {f.name: f for f in component_fields(kind) if f.kind == "numbers"} if kind else {}
+        fields = {f.name: f for f in fields_of(kind) if f.numeric} if kind else {}
         units = self._units(fields[key], table) if key in fields else ["any"]
         if entry is not None and entry < len(units):
             return units[entry]
         return units[0] if len(set(units)) == 1 else "any"
 
-    def _units(self, field: ComponentField, table: dict[str, Any]) -> list[str]:
+    def _units(self, field: Field, table: dict[str, Any]) -> list[str]:
         """Return the unit of each entry of a field, one for all where they do not differ."""
         if ", " in field.unit:
             parts = field.unit.split(", ")

@@ -11,7 +11,7 @@ from articulus.errors import InputError, ModelError, did_you_mean
 from articulus.model.files.csv_table import read_columns
 from articulus.model.files.report import Report
 from articulus.model.files.storage import load_bytes
-from articulus.model.files.toml.fields import TIME_FUNCTIONS, fields_of
+from articulus.model.files.toml.fields import TIME_FUNCTIONS, table_fields
 from articulus.model.files.toml.numbers import shown
 from articulus.model.files.toml.values import Values
 from articulus.model.files.units import UnitError, check_dimension, parse_unit
@@ -169,7 +169,9 @@ class Courses(Values):
         if "csv" in given:
             return self.spline_of_file(given, unit, path)
         kind = TIME_FUNCTIONS[named or ""]
-        fields = [dataclasses.replace(f, unit=unit) if f.unit == "rad or m" else f for f in fields_of(kind)]
+        fields = [
+            dataclasses.replace(f, unit=unit) if f.unit == "rad or m" else f for f in table_fields(kind)
+        ]
         self.unknown_keys(given, ("type", *(f.name for f in fields)), path)
         held = {f.name: self.value(f, given, path) for f in fields}
         if len(self.report.findings) > before:

@@ -7,28 +7,28 @@ from typing import Any
 
 import numpy as np
 
+from articulus.declared import Field, fields_of
+from articulus.declared.field import pick
 from articulus.errors import InputError, did_you_mean
-from articulus.model.files.toml.fields import pick
 from articulus.model.files.toml.numbers import shown
 from articulus.model.mechanism import GROUND, Description
 from articulus.simulation.loop.events import ALL_EVENTS, Event
 from articulus.simulation.results.signal import Signal
 from articulus.study.courses import Courses
-from articulus.study.fields import ComponentField, component_fields
 from articulus.study.initial import coordinate_units
 
 EVENTS: dict[str, type[Event]] = {kind.type_name: kind for kind in ALL_EVENTS}
 """Events by the name of their type."""
 
 
-def event_fields(kind: type[Event]) -> list[ComponentField]:
+def event_fields(kind: type[Event]) -> list[Field]:
     """Return the fields of an event that a file can hold; the inputs of a function are none of them."""
-    return [f for f in component_fields(kind) if f.kind != "code" and f.name != "inputs"]
+    return [f for f in fields_of(kind) if f.kind != "code" and f.name != "inputs"]
 
 
 def keys(kind: type[Event]) -> tuple[str, ...]:
     """Return the keys of the table of an event; a function is the name of a signal."""
-    return ("type", *("signal" if f.kind == "function" else f.name for f in event_fields(kind)))
+    return ("type", *("signal" if f.kind == "signal" else f.name for f in event_fields(kind)))
 
 
 def read_events(
@@ -60,7 +60,7 @@ class _Reader:
         self.values.unknown_keys(table, keys(kind), path)
         held: dict[str, Any] = {"name": f"{named} {path[6:-1]}"}
         for field in event_fields(kind):
-            if field.kind == "function" or field.name in table:
+            if field.kind == "signal" or field.name in table:
                 held[field.name] = self._value(field, table, path, self.description)
             elif field.required:
                 unit = f" [{self._unit(field, table, self.description)}]" if field.unit else ""
@@ -73,19 +73,19 @@ class _Reader:
             self.report.add_error(path, error)
             return None
 
-    def _value(self, field: ComponentField, table: dict[str, Any], path: str, d: Description) -> Any:
+    def _value(self, field: Field, table: dict[str, Any], path: str, d: Description) -> Any:
         at = f"{path}.{field.name}"
         match field.kind:
-            case "function":
+            case "signal":
                 return self._function(table, path, d)
-            case "word":
+            case "choice":
                 return self._word(field, table[field.name], at)
             case "refers":
                 return self._name(field, table, path, d)
-            case "numbers" if field.name == "level":
+            case "number" if field.name == "level":
                 unit = self._watchable(d).get(str(table.get("signal")), "any")
                 return self.values.numbers.number(table["level"], "any" if unit == "-" else unit, at)
-            case "numbers":
+            case "number" | "vector":
                 return self._number(table, field.name, self._unit(field, table, d), path)
             case "flag":
                 return self._of_type(bool, table[field.name], at, "true or false")
@@ -122,14 +122,14 @@ class _Reader:
             self.report.add(at, shown(given), expected)
         return given
 
-    def _word(self, field: ComponentField, given: Any, at: str) -> int:
+    def _word(self, field: Field, given: Any, at: str) -> int:
         if not isinstance(given, str) or given not in field.words:
             options = ", ".join(f'"{w}"' for w in field.words)
             self.report.add(at, shown(given), f"one of {options}", did_you_mean(str(given), field.words))
             return 0
         return field.words[given]
 
-    def _name(self, field: ComponentField, table: dict[str, Any], path: str, d: Description) -> str | None:
+    def _name(self, field: Field, table: dict[str, Any], path: str, d: Description) -> str | None:
         """Return the name of a joint, frame or constraint that the mechanism has."""
         known = {
             "joint": list(d.q_slices),
@@ -142,7 +142,7 @@ class _Reader:
             self.report.add(f"{path}.{field.name}", found, expected, did_you_mean(named, known))
         return named
 
-    def _unit(self, field: ComponentField, table: dict[str, Any], d: Description) -> str:
+    def _unit(self, field: Field, table: dict[str, Any], d: Description) -> str:
         """Return the unit of a field: that of the joint's coordinate where it depends on a joint."""
         joint = table.get("joint")
         if " or " not in field.unit:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from articulus.declared import Field, fields_of
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import ArticulusError, InputError, UnsupportedOperation
 from articulus.model.files.report import Report
@@ -36,7 +37,7 @@ from articulus.simulation.running.settings import RunSettings
 from articulus.simulation.running.specification import Specification
 from articulus.study.components import Components
 from articulus.study.event_reader import EVENTS, read_events
-from articulus.study.fields import TYPES, ComponentField, component_fields
+from articulus.study.fields import TYPES
 from articulus.study.numbers import StudyNumbers
 from articulus.study.reader import parse_study
 
@@ -97,18 +98,18 @@ def _pairs(thing: Any, where: str, always: tuple[str, ...] = ()) -> Iterator[str
     """Yield `key = value` for the fields that differ from their default."""
     kind: type = type(thing)
     defaults = {f.name: f.default for f in dataclasses.fields(kind)}
-    for field in component_fields(kind):
+    for field in fields_of(kind):
         held = getattr(thing, field.name)
         if field.name in always or repr(held) != repr(defaults[field.name]):
-            key = "signal" if field.kind == "function" else field.name
+            key = "signal" if field.kind == "signal" else field.name
             yield f"{key} = {_value(field, held, f'{where}, {field.name}')}"
 
 
-def _value(field: ComponentField, held: Any, where: str) -> str:
+def _value(field: Field, held: Any, where: str) -> str:
     match field.kind:
-        case "numbers":
+        case "number" | "vector":
             return _numeric(held, where)
-        case "word":
+        case "choice":
             return quoted(next(word for word, number in field.words.items() if number == held))
         case "component" if isinstance(held, Component):
             return _inline(_component(held))
@@ -116,9 +117,9 @@ def _value(field: ComponentField, held: Any, where: str) -> str:
             return _inline(iter([f"type = {quoted(held.type_name)}", *_pairs(held, where)]))
         case "shape" if isinstance(held, tuple):
             return "[" + ", ".join(_value(field, shape, where) for shape in held) + "]"
-        case "observer" if isinstance(held, Observer):
+        case "record" if isinstance(held, Observer):
             return _inline(_pairs(held, where))
-        case "names" | "component" | "text" | "refers" | "function" if isinstance(held, str):
+        case "names" | "component" | "text" | "refers" | "signal" if isinstance(held, str):
             return quoted(held)
         case "names" if isinstance(held, tuple):
             return "[" + ", ".join(map(quoted, held)) + "]"

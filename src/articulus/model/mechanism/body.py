@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from articulus.declared import text
 from articulus.errors import Finding, InputError
 from articulus.model.mechanism.modes import Modes
 from articulus.model.mechanism.numbers import (
@@ -71,10 +71,16 @@ class Body:
         size="6",
         default=(0.0,) * 6,
     )
-    massless: str = ""
-    doubtful: str = dataclasses.field(default="", kw_only=True)
+    massless: str = text("why the body has neither mass nor inertia", default="")
+    doubtful: str = text(
+        "why the body has moments that no rigid body has, or an inertia without mass",
+        default="",
+        kw_only=True,
+    )
     modes: Modes | None = None
-    visuals: tuple[Visual, ...] = dataclasses.field(default=(), repr=False)  # not part of fingerprints
+    visuals: tuple[Visual, ...] = text(
+        "what is drawn for it; without any, a skeleton from its joints", default=(), repr=False
+    )  # not part of fingerprints
 
     def __post_init__(self) -> None:
         convert(self, mass=as_number, com=three, inertia=six, visuals=as_visuals)
@@ -193,6 +199,9 @@ class Frame:
     """
 
     name: str
-    body: str
-    at: Pose = Pose()
-    node: str = ""
+    body: str = text("body that carries the frame, or `ground`")
+    at: Pose = text("pose in the body frame", default=Pose())
+    node: str = text(
+        "station of a flexible body that carries the frame; `at` is then a pose in the station's frame",
+        default="",
+    )

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from articulus.declared import text
 from articulus.errors import Finding
 from articulus.model.mechanism.joint import Joint
 from articulus.model.mechanism.numbers import (
@@ -46,6 +47,8 @@ class Rotor:
         Unit vector of the rotor's axis in the parent's body frame.
     """
 
+    in_file = "record"
+
     inertia: Number = quantity("kg m^2", "moment of inertia about the rotor's own axis")
     ratio: Number = quantity("- or rad/m", "rotor speed over joint speed", default=1.0)
     axis: Vector = quantity(
@@ -79,6 +82,8 @@ class Limits:
     effort : numbers [N m or N]
         Largest joint torque or force.
     """
+
+    in_file = "record"
 
     lower: Vector = quantity("rad or m", "smallest position", size="nv", default=())
     upper: Vector = quantity("rad or m", "largest position", size="nv", default=())
@@ -148,10 +153,10 @@ class Connection:
 
     name: str
     joint: Joint
-    parent: str
-    child: str
-    at: Pose = Pose()
-    child_at: Pose = Pose()
+    parent: str = text("body that carries the joint, or `ground`")
+    child: str = text("body that hangs on it")
+    at: Pose = text("pose of the joint's frame in the parent's body frame", default=Pose())
+    child_at: Pose = text("pose of the joint's frame in the child's body frame", default=Pose())
     armature: Vector = quantity(
         "kg m^2 or kg", "inertia added to the diagonal of the mass matrix", size="nv", default=()
     )
@@ -162,10 +167,17 @@ class Connection:
     )
     stiffness: Vector = quantity("N m/rad or N/m", "linear spring", size="nv", default=())
     rest: Vector = quantity("rad or m", "position at which the spring is free", size="nv", default=())
-    rotor: Rotor | None = None
-    limits: Limits = Limits()
-    node: str = ""
-    massless: str = ""
+    rotor: Rotor | None = text(
+        "geared rotor on the parent, for a joint with one degree of freedom", default=None
+    )
+    limits: Limits = text("range of position, largest speed and effort", default=Limits())
+    node: str = text(
+        "station of a flexible parent that carries the joint; `at` is then a pose in the station's frame",
+        default="",
+    )
+    massless: str = text(
+        "why the joint moves nothing that has inertia; there is no forward dynamics then", default=""
+    )
 
     def __post_init__(self) -> None:
         require(f"joint {self.name!r}", rotor=(self.rotor, Rotor | None), limits=(self.limits, Limits))

@@ -90,6 +90,8 @@ class Description:
         Actuators, sensors and named states of the file it was read from. No part of the equations.
     """
 
+    in_file = "model"
+
     name: str
     bodies: tuple[Body, ...]
     connections: tuple[Connection, ...]

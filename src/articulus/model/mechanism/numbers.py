@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from articulus.declared import quantity as quantity
 from articulus.errors import Finding, InputError, unlike
 from articulus.model.mechanism.expression import Parameter, Varying
 
@@ -145,15 +146,6 @@ def three(x: Any) -> Vector:
 def six(x: Any) -> Vector:
     """Return `x` as a tuple of six Numbers."""
     return as_vector(x, 6)
-
-
-def quantity(unit: str, meaning: str, *, size: str = "1", default: Any = dataclasses.MISSING) -> Any:
-    """Return a dataclass field that knows its unit, its meaning and its size.
-
-    `size` is "1" for a number, "3" for a vector, "nv" for one number per degree of freedom of a joint, "nq" for one per joint
-    coordinate. The TOML reader, the messages and the documentation all read this one declaration.
-    """
-    return dataclasses.field(default=default, metadata={"unit": unit, "meaning": meaning, "size": size})
 
 
 def parameters_in(thing: Any) -> Iterator[Parameter]:

@@ -27,6 +27,8 @@ class Pose:
         (w, x, y, z), instead of `rpy`; its norm does not matter.
     """
 
+    in_file = "pose"
+
     xyz: Vector = quantity("m", "position of the frame's origin", size="3", default=(0.0, 0.0, 0.0))
     rpy: Vector = quantity(
         "rad", "roll, pitch, yaw about the fixed axes x, y, z", size="3", default=(0.0, 0.0, 0.0)

@@ -51,6 +51,8 @@ class Visual(abc.ABC):
         Name in model files.
     """
 
+    in_file = "visual"
+
     type_name: ClassVar[str]
     at: Pose = dataclasses.field(default=Pose(), metadata={"meaning": "pose in the body frame"})
     color: str = dataclasses.field(

@@ -151,6 +151,8 @@ class Component(abc.ABC):
         Sampling period; a whole number of steps. None: continuous.
     """
 
+    in_file = "component"
+
     type_name: ClassVar[str]
     signals: ClassVar[dict[str, str]] = {}
     name: str

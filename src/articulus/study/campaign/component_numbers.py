@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from articulus.declared import fields_of
 from articulus.errors import InputError
 from articulus.model.files.report import Report
 from articulus.model.mechanism import Description
 from articulus.simulation.results.signal import Signal
 from articulus.study.components import Components
-from articulus.study.fields import TYPES, component_fields
+from articulus.study.fields import TYPES
 from articulus.study.numbers import StudyNumbers, factor_of
 
 _PLACE = re.compile(r"(.+)\.(\w+)(?:\[(\d+)\])?")
@@ -123,8 +124,8 @@ def _numeric(kind: str, table: Mapping[str, Any]) -> tuple[str, ...]:
     if kind == "event":
         return EVENT_NUMBERS
     known = TYPES.get(str(table.get("type")))
-    fields = component_fields(known) if known else ()
-    return tuple(f.name for f in fields if f.kind == "numbers" and f.name not in FIXED)
+    fields = fields_of(known) if known else ()
+    return tuple(f.name for f in fields if f.numeric and f.name not in FIXED)
 
 
 def _is_number(held: Any) -> bool:

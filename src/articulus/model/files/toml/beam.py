@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from articulus.declared import text
 from articulus.errors import Finding, InputError
 from articulus.model.mechanism import Number, Varying, Vector
 from articulus.model.mechanism.modes import Modes
@@ -19,7 +20,7 @@ class Beam:
     EI: Vector = quantity("N m^2", "bending stiffness, or those about y and about z", size="any")
     mass_per_length: Number = quantity("kg/m", "mass of a unit of length")
     modes: Number = quantity("-", "bending modes in each plane", default=2)
-    planes: str = "y"
+    planes: str = text("directions of deflection: `y`, `z` or `both`", default="y")
     torsion: Number = quantity("-", "torsion modes; they need `GJ` and `rotary_inertia`", default=0)
     EA: Number | None = quantity("N", "stiffness against stretching", default=None)
     GJ: Number | None = quantity("N m^2", "stiffness against twisting", default=None)
@@ -30,14 +31,14 @@ class Beam:
         "kg m", "moment of inertia of a unit of length, or those about y and z", size="any", default=(0.0,)
     )
     elements: Number = quantity("-", "finite elements", default=16)
-    root: str = "clamped"
-    tip: str = "free"
+    root: str = text("support of the root: `clamped`, `pinned` or `free`", default="clamped")
+    tip: str = text("support of the tip", default="free")
     tip_mass: Number = quantity("kg", "mass of a rigid body at the tip, part of the beam", default=0.0)
     tip_inertia: Vector = quantity(
         "kg m^2", "its moments of inertia about x, y, z", size="3", default=(0.0, 0.0, 0.0)
     )
     damping: Vector = quantity("-", "damping ratio of all modes, or of each", size="any", default=(0.01,))
-    level: str = "consistent"
+    level: str = text("`consistent`, `inconsistent` or `ruthless`", default="consistent")
 
     def body(self) -> Modes:
         """Return the flexible body; raise InputError when a number is none or makes no beam."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from articulus.declared import Field
 from articulus.errors import InputError, did_you_mean
-from articulus.model.files.toml.fields import Field, fields_of
+from articulus.model.files.toml.fields import table_fields
 from articulus.model.files.toml.numbers import shown
 from articulus.model.files.toml.values import Values
 from articulus.model.mechanism import Coupling, Joint, Vector
 
-FIELDS: dict[str, Field] = {f.name: f for f in fields_of(Coupling)}
+FIELDS: dict[str, Field] = {f.name: f for f in table_fields(Coupling)}
 """Keys of a table; the coupled joint is the table's name."""
 
 

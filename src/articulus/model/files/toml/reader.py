@@ -15,7 +15,7 @@ from articulus.model.files.storage import StrPath, as_path, load_bytes, load_tex
 from articulus.model.files.toml.beam import LISTS, Beam
 from articulus.model.files.toml.couplings import read_coupling
 from articulus.model.files.toml.equipment import read_equipment
-from articulus.model.files.toml.fields import CONSTRAINTS, JOINTS, fields_of
+from articulus.model.files.toml.fields import CONSTRAINTS, JOINTS, table_fields
 from articulus.model.files.toml.lines import key_lines
 from articulus.model.files.toml.numbers import Numbers, shown
 from articulus.model.files.toml.values import Values, nothing_attached
@@ -145,7 +145,7 @@ class _Reader(Values):
         bodies = tuple(self._body(name, t) for name, t in self._tables("body"))
         joints = [self._connection(name, t) for name, t in self._tables("joint")]
         frames = tuple(self._frame(name, t) for name, t in self._tables("frame"))
-        top = {f.name: self.value(f, self.data, "") for f in fields_of(Description)}
+        top = {f.name: self.value(f, self.data, "") for f in table_fields(Description)}
         name = self.text(self.data, "name", "") or ""
         connections = tuple(c for c in joints if c is not None)
         self.joints = {c.name: c.joint for c in connections}
@@ -259,7 +259,7 @@ class _Reader(Values):
             self.childless = True
             return None
         joint = self._joint(kind, table, path)
-        own = tuple(f.name for f in fields_of(kind))
+        own = tuple(f.name for f in table_fields(kind))
         held = self.held(
             Connection, table, path, joint.rotational, ("type", *own), {"parent": GROUND, "child": ""}
         )
@@ -281,20 +281,20 @@ class _Reader(Values):
 
     def _untyped(self, table: dict[str, Any], path: str) -> None:
         """Report what can be said about a joint whose type is not known."""
-        fields = fields_of(Connection)
+        fields = table_fields(Connection)
         every = (
-            {f.name for kind in JOINTS.values() for f in fields_of(kind)}
+            {f.name for kind in JOINTS.values() for f in table_fields(kind)}
             | {f.name for f in fields}
             | {"type"}
         )
         self.unknown_keys(table, every, path)
         for f in fields:
-            if f.kind in ("text", "pose"):
+            if f.kind in ("text", "refers", "pose"):
                 self.value(f, table, path)
 
     def _joint(self, kind: type[Joint], table: dict[str, Any], path: str) -> Joint:
         before = len(self.report.findings)
-        held = {f.name: self.value(f, table, path) for f in fields_of(kind)}
+        held = {f.name: self.value(f, table, path) for f in table_fields(kind)}
         if len(self.report.findings) > before:
             return kind()
         try:
@@ -322,7 +322,7 @@ class _Reader(Values):
         if kind is None:
             return None
         joint, before = self._joint(kind, table, path), len(self.report.findings)
-        own = tuple(f.name for f in fields_of(kind))
+        own = tuple(f.name for f in table_fields(kind))
         held = self.held(LoopJoint, table, path, joint.rotational, ("type", *own))
         return LoopJoint(name, joint, **held) if len(self.report.findings) == before else None
 

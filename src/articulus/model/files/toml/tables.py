@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from articulus.declared import Field
 from articulus.model.files.toml.beam import Beam
-from articulus.model.files.toml.fields import CONSTRAINTS, JOINTS, TIME_FUNCTIONS, VISUALS, Field, fields_of
+from articulus.model.files.toml.fields import CONSTRAINTS, JOINTS, TIME_FUNCTIONS, VISUALS, table_fields
 from articulus.model.files.units import UNITS, base_text
 from articulus.model.mechanism import Body, Connection, Coupling, Frame, Joint, Limits, LoopJoint, Pose, Rotor
 
@@ -23,46 +24,16 @@ TABLES: dict[str, type] = {
 }
 """Kind of table in the file, and the class it describes."""
 
-MEANINGS: dict[tuple[type, str], str] = {
-    (Body, "massless"): "why the body has neither mass nor inertia",
-    (Body, "doubtful"): "why the body has moments that no rigid body has, or an inertia without mass",
-    (Body, "visuals"): "what is drawn for it; without any, a skeleton from its joints",
-    (Connection, "parent"): "body that carries the joint, or `ground`",
-    (Connection, "child"): "body that hangs on it",
-    (Connection, "at"): "pose of the joint's frame in the parent's body frame",
-    (Connection, "child_at"): "pose of the joint's frame in the child's body frame",
-    (Connection, "rotor"): "geared rotor on the parent, for a joint with one degree of freedom",
-    (Connection, "limits"): "range of position, largest speed and effort",
-    (
-        Connection,
-        "node",
-    ): "station of a flexible parent that carries the joint; `at` is then a pose in the station's frame",
-    (
-        Connection,
-        "massless",
-    ): "why the joint moves nothing that has inertia; there is no forward dynamics then",
-    (
-        Frame,
-        "node",
-    ): "station of a flexible body that carries the frame; `at` is then a pose in the station's frame",
-    (Beam, "planes"): "directions of deflection: `y`, `z` or `both`",
-    (Beam, "root"): "support of the root: `clamped`, `pinned` or `free`",
-    (Beam, "tip"): "support of the tip",
-    (Beam, "level"): "`consistent`, `inconsistent` or `ruthless`",
-    (Frame, "body"): "body that carries the frame, or `ground`",
-    (Frame, "at"): "pose in the body frame",
-}
-"""Meaning of the keys that hold no numbers, whose declarations carry none."""
-
 UNLESS_MASSLESS = ((Body, "mass"), (Body, "inertia"))
 """Keys that a file has to give although the classes have a default for them."""
 
 _KINDS = {
     "text": "text",
+    "refers": "text",
     "pose": "pose",
     "record": "table",
     "function": "function of time",
-    "visuals": "list of tables",
+    "visual": "list of tables",
     "names": "text or list of texts",
 }
 _SIZES = {
@@ -76,8 +47,8 @@ _SIZES = {
 def field_table(cls: type) -> str:
     """Return a Markdown table of the keys of one kind of TOML table."""
     rows = [
-        f"| `{f.name}` | {_shape(f)} | {f.unit} | {_default(cls, f)} | {f.meaning or MEANINGS[cls, f.name]} |"
-        for f in fields_of(cls)
+        f"| `{f.name}` | {_shape(f)} | {f.unit} | {_default(cls, f)} | {f.meaning} |"
+        for f in table_fields(cls)
     ]
     return "\n".join(["| key | value | unit | without it | meaning |", "|---|---|---|---|---|", *rows])
 
@@ -86,7 +57,7 @@ def joint_table() -> str:
     """Return a Markdown table of the joint types with their own keys and their coordinates."""
     rows = []
     for name, kind in JOINTS.items():
-        own = "; ".join(f"`{f.name}` [{f.unit}] {f.meaning}" for f in fields_of(kind))
+        own = "; ".join(f"`{f.name}` [{f.unit}] {f.meaning}" for f in table_fields(kind))
         rows.append(f"| `{name}` | {kind.nq} | {kind.nv} | {_coordinates(kind)} | {own} |")
     return "\n".join(["| type | nq | nv | coordinates | own keys |", "|---|---|---|---|---|", *rows])
 

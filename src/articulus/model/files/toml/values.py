@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from articulus.declared import Field
+from articulus.declared.field import pick
 from articulus.errors import Finding, InputError, ModelError, did_you_mean
 from articulus.model.files.csv_table import columns_of
 from articulus.model.files.report import Report
 from articulus.model.files.storage import decode
-from articulus.model.files.toml.fields import TIME_FUNCTIONS, VISUALS, Field, fields_of, pick
+from articulus.model.files.toml.fields import TIME_FUNCTIONS, VISUALS, table_fields
 from articulus.model.files.toml.mesh import MeshFile
 from articulus.model.files.toml.numbers import Numbers, shown
 from articulus.model.files.units import UnitError, check_dimension, parse_unit
@@ -42,7 +44,7 @@ class Values:
         stand_in: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Return the arguments of `cls` that a table holds, a stand-in for each that is wrong."""
-        fields = fields_of(cls)
+        fields = table_fields(cls)
         self.unknown_keys(table, (*(f.name for f in fields), *more_keys), path)
         given = stand_in or {}
         return {f.name: self.value(f, table, path, rotational, given.get(f.name, f.default)) for f in fields}
@@ -96,7 +98,7 @@ class Values:
         rotational: Sequence[bool | None],
     ) -> Any:
         match field.kind:
-            case "text":
+            case "text" | "refers":
                 return self.text(table, field.name, path)
             case "pose":
                 return self._pose(given, at)
@@ -106,7 +108,7 @@ class Values:
                 return self._vector(field, given, at, rotational)
             case "function":
                 return self._function(given, at, rotational)
-            case "visuals":
+            case "visual":
                 return self._visuals(given, at)
             case _:
                 return self._record(field, given, at, rotational)
@@ -256,9 +258,9 @@ def below(path: str, key: str) -> str:
 
 
 def _required(field: Field) -> str:
-    return f'{field.name} = "..."' if field.kind == "text" else f"{field.name} [{field.unit}]"
+    return f'{field.name} = "..."' if field.kind in ("text", "refers") else f"{field.name} [{field.unit}]"
 
 
 def _example(field: Field) -> str:
-    keys = [f.name for f in fields_of(field.record)] if field.record else []
+    keys = [f.name for f in table_fields(field.record)] if field.record else []
     return "{" + ", ".join(f"{key} = ..." for key in keys) + "}"

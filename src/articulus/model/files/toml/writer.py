@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from articulus.declared import Field
 from articulus.errors import InputError
 from articulus.model.files.mesh.written import mesh_bytes, mesh_files, meshes_of
 from articulus.model.files.modes_file import modes_bytes
 from articulus.model.files.storage import StrPath, as_path, write_bytes, write_text
 from articulus.model.files.toml.couplings import coupling_pairs
 from articulus.model.files.toml.equipment import equipment_blocks
-from articulus.model.files.toml.fields import CONSTRAINTS, JOINTS, TIME_FUNCTIONS, Field, fields_of
+from articulus.model.files.toml.fields import CONSTRAINTS, JOINTS, TIME_FUNCTIONS, table_fields
 from articulus.model.files.toml.numbers import parameter_text
 from articulus.model.files.toml.texts import BARE, key, long_text, quoted
 from articulus.model.mechanism import (
@@ -121,7 +122,7 @@ def _jointed(thing: Connection | LoopJoint, joint: Joint) -> Iterator[str]:
     if JOINTS.get(joint.type_name) is not type(joint):
         raise InputError(f"joint '{thing.name}': a {type(joint).__name__} has no name in TOML files")
     yield f"type = {quoted(joint.type_name)}"
-    own = [f.name for f in fields_of(type(joint))]
+    own = [f.name for f in table_fields(type(joint))]
     yield from _pairs(thing, ("parent", "child"), only=("parent", "child"))
     yield from _pairs(joint, tuple(own))
     yield from _pairs(thing, (), skip=("parent", "child"))
@@ -143,7 +144,7 @@ def _constraint(constraint: Constraint) -> Iterator[str]:
             f"constraint '{constraint.name}': a {kind.__name__} cannot be written to a TOML file"
         )
     yield f"type = {quoted(constraint.type_name)}"
-    yield from _pairs(constraint, tuple(f.name for f in fields_of(kind) if f.required))
+    yield from _pairs(constraint, tuple(f.name for f in table_fields(kind) if f.required))
 
 
 def _coupling(coupling: Coupling) -> Iterator[str]:
@@ -156,7 +157,7 @@ def _pairs(
 ) -> Iterator[str]:
     """Yield `key = value` for the fields that are named in `always` or differ from their default."""
     kind: type = type(thing)
-    for field in fields_of(kind):
+    for field in table_fields(kind):
         if field.name in skip or (only and field.name not in only):
             continue
         held = getattr(thing, field.name)
@@ -166,7 +167,7 @@ def _pairs(
 
 def _value(field: Field, held: Any) -> str:
     match field.kind:
-        case "text":
+        case "text" | "refers":
             return quoted(held)
         case "pose":
             return _pose(held)
@@ -188,7 +189,7 @@ def function_text(function: TimeFunction) -> str:
     kind = type(function)
     if TIME_FUNCTIONS.get(function.type_name) is not kind:
         raise InputError(f"a {kind.__name__} of a prescribed motion cannot be written to a TOML file")
-    always = tuple(f.name for f in fields_of(kind) if f.required)
+    always = tuple(f.name for f in table_fields(kind) if f.required)
     return "{" + ", ".join([f"type = {quoted(function.type_name)}", *_pairs(function, always)]) + "}"
 
 

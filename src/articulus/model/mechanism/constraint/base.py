@@ -9,7 +9,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from casadi import SX
 
@@ -102,11 +102,6 @@ class Constraint(abc.ABC):
     def findings(self, where: str, description: Description) -> Iterator[Finding]:
         """Yield what is wrong with the constraint in this mechanism; all names in it are known to exist."""
         return iter(())
-
-
-def refers(kind: str, meaning: str, default: Any = dataclasses.MISSING) -> Any:
-    """Return a dataclass field that holds the name of a "frame" (or body) or of a "joint" of the mechanism."""
-    return dataclasses.field(default=default, metadata={"refers": kind, "meaning": meaning})
 
 
 def references(constraint: Constraint) -> Iterator[tuple[str, str, str]]:

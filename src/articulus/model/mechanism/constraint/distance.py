@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import casadi as ca
 from casadi import SX
 
+from articulus.declared import name_of
 from articulus.errors import Finding
-from articulus.model.mechanism.constraint.base import Constraint, Kinematics, refers
+from articulus.model.mechanism.constraint.base import Constraint, Kinematics
 from articulus.model.mechanism.constraint.loop_joint import same_body
 from articulus.model.mechanism.numbers import Number, as_number, convert, quantity, value_of
 
@@ -33,8 +34,8 @@ class Distance(Constraint):
     """
 
     name: str
-    first: str = refers("frame", "body or frame whose origin is one end, or `ground`")
-    second: str = refers("frame", "body or frame whose origin is the other, or `ground`")
+    first: str = name_of("frame", "body or frame whose origin is one end, or `ground`")
+    second: str = name_of("frame", "body or frame whose origin is the other, or `ground`")
     length: Number = quantity("m", "distance of the two origins")
 
     type_name = "distance"

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import casadi as ca
 from casadi import SX
 
+from articulus.declared import name_of
 from articulus.errors import Finding
-from articulus.model.mechanism.constraint.base import Constraint, Kinematics, refers
+from articulus.model.mechanism.constraint.base import Constraint, Kinematics
 from articulus.model.mechanism.numbers import Vector, as_numbers, convert, quantity, values_of
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Lock(Constraint):
     """
 
     name: str
-    joint: str = refers("joint", "joint that is held")
+    joint: str = name_of("joint", "joint that is held")
     values: Vector = quantity("rad or m", "coordinates at which it is held", size="nq")
 
     type_name = "lock"

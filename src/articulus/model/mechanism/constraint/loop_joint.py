@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from casadi import SX
 
+from articulus.declared import name_of
 from articulus.errors import Finding
-from articulus.model.mechanism.constraint.base import Constraint, Kinematics, refers
+from articulus.model.mechanism.constraint.base import Constraint, Kinematics
 from articulus.model.mechanism.joint import Joint
 from articulus.model.mechanism.numbers import require
 from articulus.model.mechanism.pose import Pose
@@ -41,8 +42,8 @@ class LoopJoint(Constraint):
 
     name: str
     joint: Joint
-    parent: str = refers("frame", "body or frame on one side, or `ground`")
-    child: str = refers("frame", "body or frame on the other side, or `ground`")
+    parent: str = name_of("frame", "body or frame on one side, or `ground`")
+    child: str = name_of("frame", "body or frame on the other side, or `ground`")
     at: Pose = field(default=Pose(), metadata={"meaning": "pose of the joint's frame in the parent"})
     child_at: Pose = field(default=Pose(), metadata={"meaning": "pose of the joint's frame in the child"})
 

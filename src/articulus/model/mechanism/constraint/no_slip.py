@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from casadi import SX
 
+from articulus.declared import name_of
 from articulus.errors import Finding
-from articulus.model.mechanism.constraint.base import Constraint, Kinematics, refers
+from articulus.model.mechanism.constraint.base import Constraint, Kinematics
 from articulus.model.mechanism.constraint.disc import AXIS, lowest
 from articulus.model.mechanism.constraint.touching import disc_findings
 from articulus.model.mechanism.joint.base import unit_axis
@@ -38,7 +39,7 @@ class NoSlip(Constraint):
     """
 
     name: str
-    frame: str = refers("frame", "body or frame at the center of the disc, turning with it")
+    frame: str = name_of("frame", "body or frame at the center of the disc, turning with it")
     radius: Number = quantity("m", "radius of the disc")
     axis: tuple[float, float, float] = quantity("-", "unit vector of the disc's axis", size="3", default=AXIS)
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from casadi import SX
 
+from articulus.declared import name_of
 from articulus.errors import Finding
-from articulus.model.mechanism.constraint.base import Constraint, Kinematics, refers
+from articulus.model.mechanism.constraint.base import Constraint, Kinematics
 from articulus.model.mechanism.constraint.loop_joint import same_body
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ class PointOnPoint(Constraint):
     """
 
     name: str
-    first: str = refers("frame", "body or frame whose origin is one point, or `ground`")
-    second: str = refers("frame", "body or frame whose origin is the other, or `ground`")
+    first: str = name_of("frame", "body or frame whose origin is one point, or `ground`")
+    second: str = name_of("frame", "body or frame whose origin is the other, or `ground`")
 
     type_name = "point"
 

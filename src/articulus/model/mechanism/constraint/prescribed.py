@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from casadi import SX
 
+from articulus.declared import name_of
 from articulus.errors import Finding, did_you_mean
-from articulus.model.mechanism.constraint.base import Constraint, Kinematics, refers
+from articulus.model.mechanism.constraint.base import Constraint, Kinematics
 from articulus.model.mechanism.constraint.time_function import TimeFunction
 from articulus.model.mechanism.joint import Joint
 from articulus.model.mechanism.numbers import convert
@@ -35,7 +36,7 @@ class Prescribed(Constraint):
     """
 
     name: str
-    joint: str = refers("joint", "joint that is driven")
+    joint: str = name_of("joint", "joint that is driven")
     motion: TimeFunction = field(metadata={"meaning": "function of time that the coordinate follows"})  # type: ignore[misc]
     coordinate: str = field(default="", metadata={"meaning": "which coordinate, for a joint with several"})
 

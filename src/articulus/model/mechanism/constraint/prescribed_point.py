@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import casadi as ca
 from casadi import SX
 
+from articulus.declared import name_of
 from articulus.errors import Finding
 from articulus.model.mechanism.body import GROUND
-from articulus.model.mechanism.constraint.base import Constraint, Kinematics, refers
+from articulus.model.mechanism.constraint.base import Constraint, Kinematics
 from articulus.model.mechanism.constraint.time_function import TimeFunction
 from articulus.model.mechanism.numbers import convert
 
@@ -34,7 +35,7 @@ class PrescribedPoint(Constraint):
     """
 
     name: str
-    frame: str = refers("frame", "body or frame whose origin is driven")
+    frame: str = name_of("frame", "body or frame whose origin is driven")
     x: TimeFunction | None = field(default=None, metadata={"meaning": "function of time that x follows"})
     y: TimeFunction | None = field(default=None, metadata={"meaning": "function of time that y follows"})
     z: TimeFunction | None = field(default=None, metadata={"meaning": "function of time that z follows"})

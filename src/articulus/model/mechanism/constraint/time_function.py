@@ -31,6 +31,8 @@ from articulus.model.mechanism.numbers import (
 class TimeFunction(abc.ABC):
     """A value that depends on time alone."""
 
+    in_file = "function"
+
     type_name: ClassVar[str]
 
     @abc.abstractmethod

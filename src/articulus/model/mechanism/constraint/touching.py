@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from casadi import SX
 
+from articulus.declared import name_of
 from articulus.errors import Finding
 from articulus.model.mechanism.body import GROUND
-from articulus.model.mechanism.constraint.base import Constraint, Kinematics, refers
+from articulus.model.mechanism.constraint.base import Constraint, Kinematics
 from articulus.model.mechanism.constraint.disc import AXIS, lowest
 from articulus.model.mechanism.joint.base import unit_axis
 from articulus.model.mechanism.numbers import Number, as_number, convert, quantity, value_of
@@ -35,7 +36,7 @@ class Touching(Constraint):
     """
 
     name: str
-    frame: str = refers("frame", "body or frame at the center of the disc")
+    frame: str = name_of("frame", "body or frame at the center of the disc")
     radius: Number = quantity("m", "radius of the disc")
     axis: tuple[float, float, float] = quantity("-", "unit vector of the disc's axis", size="3", default=AXIS)
 

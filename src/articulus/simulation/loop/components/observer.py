@@ -40,6 +40,8 @@ class Observer:
         Estimate of the deviation at the start; one for all or one each.
     """
 
+    in_file = "record"
+
     A: Any = quantity("-", "state matrix", size="n x n")
     B: Any = quantity("-", "input matrix", size="n x m")
     C: Any = quantity("-", "output matrix", size="p x n")

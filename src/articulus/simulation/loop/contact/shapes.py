@@ -25,6 +25,8 @@ ROUND = 0.02
 class Shape:
     """A solid at a frame; the ground itself is the frame "ground"."""
 
+    in_file = "shape"
+
     type_name: ClassVar[str]
     frame: str
 

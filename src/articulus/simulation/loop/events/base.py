@@ -9,13 +9,13 @@ from __future__ import annotations
 import abc
 import dataclasses
 import hashlib
-from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol
 
 import casadi as ca
 import numpy as np
 from casadi import SX
 
+from articulus.declared import choice
 from articulus.errors import InputError, did_you_mean
 from articulus.model.mechanism import Description
 from articulus.simulation.loop.events.watch import Watch
@@ -81,14 +81,9 @@ class Event(abc.ABC):
         """Change the situation; return whether the run ends here."""
 
 
-def word(meaning: str, words: Mapping[str, int], default: int) -> Any:
-    """Return a dataclass field that holds a number for which a study has a word."""
-    return dataclasses.field(default=default, metadata={"meaning": meaning, "words": words})
-
-
 def passing() -> Any:
     """Return the field `direction` of an event whose direction is chosen."""
-    return word("which change of sign counts", {"rising": 1, "falling": -1, "both": 0}, default=0)
+    return choice("which change of sign counts", {"rising": 1, "falling": -1, "both": 0}, default=0)
 
 
 def description(event: Event) -> dict[str, Any]:

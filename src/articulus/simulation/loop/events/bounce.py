@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from casadi import SX
 
+from articulus.declared import choice, name_of
 from articulus.errors import InputError
 from articulus.model.mechanism import Description
-from articulus.model.mechanism.constraint.base import refers
 from articulus.model.mechanism.numbers import quantity
-from articulus.simulation.loop.events.base import Event, Situation, one_freedom, word
+from articulus.simulation.loop.events.base import Event, Situation, one_freedom
 from articulus.simulation.loop.events.watch import Watch
 
 
@@ -38,9 +38,9 @@ class Bounce(Event):
     name : str
     """
 
-    joint: str = refers("joint", "joint of one degree of freedom")
+    joint: str = name_of("joint", "joint of one degree of freedom")
     at: float = quantity("rad or m", "the position of the stop")
-    side: int = word("which motion it stops", {"upper": 1, "lower": -1}, default=1)
+    side: int = choice("which motion it stops", {"upper": 1, "lower": -1}, default=1)
     restitution: float = quantity("-", "speed after the impact over speed before it", default=0.0)
     name: str = "bounce"
 

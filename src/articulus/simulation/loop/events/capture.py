@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import casadi as ca
 from casadi import SX
 
+from articulus.declared import name_of
 from articulus.dynamics.tree import transform_of
 from articulus.errors import InputError
 from articulus.model.mechanism import Constraint, LoopJoint
-from articulus.model.mechanism.constraint.base import references, refers
+from articulus.model.mechanism.constraint.base import references
 from articulus.model.mechanism.numbers import Number, as_number, quantity, value_of
 from articulus.model.mechanism.pose import Pose
 from articulus.simulation.loop.events.switching import Switching
@@ -38,7 +39,7 @@ class Capture(Switching):
     name : str
     """
 
-    constraint: str = refers("constraint", "constraint between two frames")
+    constraint: str = name_of("constraint", "constraint between two frames")
     distance: Number = quantity("m", "distance of the two origins below which it closes")
     speed: Number = quantity("m/s", "relative speed of the two origins below which it closes")
     angle: Number | None = quantity("rad", "rotation between the frames below which it closes", default=None)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from casadi import SX
 
+from articulus.declared import name_of
 from articulus.errors import InputError
 from articulus.model.mechanism import Lock
-from articulus.model.mechanism.constraint.base import refers
 from articulus.simulation.loop.events.base import one_freedom, passing
 from articulus.simulation.loop.events.switching import Switching
 from articulus.simulation.loop.events.watch import Watch
@@ -32,7 +32,7 @@ class Latch(Switching):
     name : str
     """
 
-    constraint: str = refers("constraint", "lock of a joint of one degree of freedom")
+    constraint: str = name_of("constraint", "lock of a joint of one degree of freedom")
     direction: int = passing()
     name: str = "latch"
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import casadi as ca
 from casadi import SX
 
+from articulus.declared import name_of
 from articulus.errors import InputError
-from articulus.model.mechanism.constraint.base import refers
 from articulus.model.mechanism.numbers import Number, as_number, quantity
 from articulus.simulation.loop.events.switching import Switching
 from articulus.simulation.loop.events.watch import Watch
@@ -31,7 +31,7 @@ class Release(Switching):
     name : str
     """
 
-    constraint: str = refers("constraint", "constraint of the mechanism")
+    constraint: str = name_of("constraint", "constraint of the mechanism")
     limit: Number = quantity("any", "size of the multipliers above which it opens")
     rows: tuple[str, ...] = field(default=(), metadata={"meaning": "rows that count", "size": "names"})
     name: str = "release"

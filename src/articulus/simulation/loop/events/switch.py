@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import casadi as ca
 from casadi import SX
 
-from articulus.model.mechanism.constraint.base import refers
+from articulus.declared import name_of
 from articulus.model.mechanism.numbers import Number, quantity
 from articulus.simulation.loop.events.base import passing
 from articulus.simulation.loop.events.crossing import checked, passed
@@ -37,7 +37,7 @@ class Switch(Switching):
     """
 
     function: ca.Function | str
-    constraint: str = refers("constraint", "constraint of the mechanism")
+    constraint: str = name_of("constraint", "constraint of the mechanism")
     active: bool = True
     direction: int = passing()
     name: str = "switch"

@@ -1,0 +1,5 @@
+"""Declared data: what each field of an object is, said once, for readers, writers, messages, pages and JSON Schema."""
+
+from articulus.declared.field import Field, choice, fields_of, name_of, names, quantity, text, whole
+
+__all__ = ["Field", "choice", "fields_of", "name_of", "names", "quantity", "text", "whole"]
