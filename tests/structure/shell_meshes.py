@@ -6,9 +6,18 @@ from collections.abc import Callable
 
 import numpy as np
 
-from articulus.structure import Plate, ShellQuadrilateral, ShellTriangle, Statics, Structure
+from articulus.structure import (
+    MindlinQuadrilateral,
+    MindlinTriangle,
+    Plate,
+    ShellQuadrilateral,
+    ShellTriangle,
+    Statics,
+    Structure,
+)
 
 KINDS = ("quadrilaterals", "triangles")
+THICK = ("thick quadrilaterals", "thick triangles")
 
 
 def mesh(
@@ -33,22 +42,25 @@ def mesh(
     flat[1:-1, 1:-1, :2] += moved
     nodes = np.arange((m + 1) * (n + 1)).reshape(m + 1, n + 1)
     elements: list = []
+    square, triangle = (
+        (MindlinQuadrilateral, MindlinTriangle) if kind in THICK else (ShellQuadrilateral, ShellTriangle)
+    )
     for i in range(m):
         for j in range(n):
             a, b, c, d = (
                 int(k) for k in (nodes[i, j], nodes[i + 1, j], nodes[i + 1, j + 1], nodes[i, j + 1])
             )
-            if kind == "quadrilaterals":
-                elements.append(ShellQuadrilateral(a, b, c, d, plate, (1, 0, 0)))
+            if "quadrilaterals" in kind:
+                elements.append(square(a, b, c, d, plate, (1, 0, 0)))
             elif (i + j) % 2:
                 elements += [
-                    ShellTriangle(a, b, c, plate, (1, 0, 0)),
-                    ShellTriangle(a, c, d, plate, (1, 0, 0)),
+                    triangle(a, b, c, plate, (1, 0, 0)),
+                    triangle(a, c, d, plate, (1, 0, 0)),
                 ]
             else:
                 elements += [
-                    ShellTriangle(a, b, d, plate, (1, 0, 0)),
-                    ShellTriangle(b, c, d, plate, (1, 0, 0)),
+                    triangle(a, b, d, plate, (1, 0, 0)),
+                    triangle(b, c, d, plate, (1, 0, 0)),
                 ]
     return place(flat.reshape(-1, 3)), elements, nodes
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from articulus.errors import InputError, did_you_mean
 from articulus.model.mechanism.numbers import require_count, require_plain
-from articulus.structure.element import ShellQuadrilateral
+from articulus.structure.element import MindlinQuadrilateral, ShellQuadrilateral
 from articulus.structure.element.base import Node
 from articulus.structure.plate import Plate
 from articulus.structure.structure import Structure
@@ -25,6 +25,7 @@ def panel(
     *,
     elements: tuple[int, int] = (8, 8),
     supports: Mapping[str, Components] | None = None,
+    thick: bool = False,
 ) -> Structure:
     """Return a rectangular plate of quadrilaterals from x = 0 to `length`, y = -`width` / 2 to `width` / 2, normal along z.
 
@@ -37,6 +38,8 @@ def panel(
         Along x and along y.
     supports : dict of edge to components
         What is held at the edges "root", "tip", "right" and "left", for example ``{"root": "all"}``.
+    thick : bool
+        Whether it yields to transverse shear, `plate.shear`: `MindlinQuadrilateral` instead of `ShellQuadrilateral`.
 
     Nodes are called "node0_0", "node0_1", ...: number along x, then along y.
     """
@@ -53,9 +56,10 @@ def panel(
     corners = np.stack([nodes[:-1, :-1], nodes[1:, :-1], nodes[1:, 1:], nodes[:-1, 1:]], axis=-1).reshape(
         -1, 4
     )
+    kind = MindlinQuadrilateral if thick else ShellQuadrilateral
     return Structure.assemble(
         np.stack([x, y, 0 * x], axis=-1).reshape(-1, 3),
-        [ShellQuadrilateral(a, b, c, d, plate, (1.0, 0.0, 0.0)) for a, b, c, d in corners.tolist()],
+        [kind(a, b, c, d, plate, (1.0, 0.0, 0.0)) for a, b, c, d in corners.tolist()],
         names=[f"node{i}_{j}" for i in range(m + 1) for j in range(n + 1)],
         fixed=_held(nodes, supports or {}),
     )

@@ -67,6 +67,9 @@ class Samples:
         Section forces and moments by forces on the points of the same element, its ends held.
     area : array, (P,) [m^2]
         Share of each point in the surface of a shell; zero for all others.
+    lag : array, (P,) [s]
+        sqrt(mass D) / S of a thin shell whose transverse shear is known but left out: waves of the circular frequency omega have
+        D k^2 / S = omega lag. Zero for all others.
     """
 
     position: np.ndarray
@@ -83,12 +86,13 @@ class Samples:
     force: sp.csr_array
     own: sp.csr_array
     area: np.ndarray
+    lag: np.ndarray
 
     @staticmethod
     def join(parts: Sequence[Samples]) -> Samples:
         """Return the points of all elements, which have the same degrees of freedom."""
         joined = {name: sp.vstack([getattr(p, name) for p in parts], format="csr") for name in ROWS}
-        arrays = ("position", "mass", "inertia", "lever", "stiffness", "length", "direction", "area")
+        arrays = ("position", "mass", "inertia", "lever", "stiffness", "length", "direction", "area", "lag")
         stacked = {name: np.concatenate([getattr(p, name) for p in parts]) for name in arrays}
         return Samples(**joined, **stacked, own=sp.csr_array(sp.block_diag([p.own for p in parts])))
 

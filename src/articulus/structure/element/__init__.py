@@ -4,6 +4,8 @@ from articulus.structure.element.bar import Bar
 from articulus.structure.element.base import Element
 from articulus.structure.element.euler_bernoulli import EulerBernoulli
 from articulus.structure.element.lumped import Lumped
+from articulus.structure.element.mindlin_quadrilateral import MindlinQuadrilateral
+from articulus.structure.element.mindlin_triangle import MindlinTriangle
 from articulus.structure.element.scalar_spring import ScalarSpring
 from articulus.structure.element.shell_quadrilateral import ShellQuadrilateral
 from articulus.structure.element.shell_triangle import ShellTriangle
@@ -16,6 +18,8 @@ ALL_ELEMENTS: tuple[type[Element], ...] = (
     Bar,
     ShellTriangle,
     ShellQuadrilateral,
+    MindlinTriangle,
+    MindlinQuadrilateral,
     Lumped,
     Spring,
     ScalarSpring,
@@ -27,6 +31,8 @@ __all__ = [
     "Element",
     "EulerBernoulli",
     "Lumped",
+    "MindlinQuadrilateral",
+    "MindlinTriangle",
     "ScalarSpring",
     "ShellQuadrilateral",
     "ShellTriangle",

@@ -89,6 +89,7 @@ def points(
         force=rows(force, 6 * P, freedoms),
         own=rows(own, 6 * P, 3 * P),
         area=np.zeros(P),
+        lag=np.zeros(P),
     )
 
 

@@ -1,4 +1,4 @@
-"""Thin flat shells with three or four nodes of six degrees of freedom each; all elements of a kind are computed at once.
+"""Flat shells with three or four nodes of six degrees of freedom each; all elements of a kind are computed at once.
 
 Displacements. An edge bends like a beam: with the rotations theta of its ends and the vector e from one to the other, its
 middle moves by (u_1 + u_2) / 2 + (theta_1 - theta_2) x e / 8. Within the element u is quadratic through corners and middles.
@@ -12,7 +12,7 @@ same stiffness holds that part of theta . n which no linear field has (Flanagan 
 
 Bending. Rotations of the normal beta are linear, with a part along each edge that is zero at its ends and makes
 beta_s = -w_s in its middle, where w is the cubic of the edge: discrete Kirchhoff elements (Batoz, Bathe & Ho 1980, DKT;
-Batoz & Ben Tahar 1982, DKQ). They have no shear deformation and do not lock.
+Batoz & Ben Tahar 1982, DKQ). They have no shear deformation and do not lock. Thick shells have one, see `transverse_shear`.
 
 Everything is written with vectors of the true edges, so that rigid motion of a warped element costs nothing either.
 """
@@ -22,12 +22,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from articulus.errors import InputError
 from articulus.structure.element.base import Element, Node
+from articulus.structure.element.shell_points import massless, principal, sparse_rows
+from articulus.structure.element.transverse_shear import edge_ratios, lags, shear_points
 from articulus.structure.plate import Plate
 from articulus.structure.samples import Samples
 from articulus.structure.vectors import skew
@@ -47,6 +50,9 @@ class Shapes:
         Their derivatives.
     alternate : array, (k,)
         Weights of the corners in the pattern that strains at the points do not see; zero where there is none.
+    C : array, (P, 2, k)
+        Covariant components at the points of the field whose work along the edge from each corner to the next is one, and zero along the
+        others (Nedelec's edge functions): transverse shear of thick shells.
     """
 
     weight: np.ndarray
@@ -55,13 +61,15 @@ class Shapes:
     N: np.ndarray
     dN: np.ndarray
     alternate: np.ndarray
+    C: np.ndarray
 
 
 class Shell(Element):
-    """Base of thin shells: `corners`, their nodes, a `plate`, and the direction `along` of its x axis."""
+    """Base of shells: `corners`, their nodes, a `plate`, and the direction `along` of its x axis; thin unless `thick`."""
 
     plate: Plate
     along: Sequence[float] | None
+    thick: ClassVar[bool] = False
 
     @classmethod
     @abstractmethod
@@ -84,9 +92,21 @@ class Shell(Element):
         x, cols, shapes = np.array(positions), np.array(columns), cls.shapes()
         g = _geometry(shells, x, shapes)
         u, du, turn = _displacement(g, shapes)
-        strain, drill = _strains(g, shapes, du)
+        bending, thick = _edge_bending(g), []
+        if cls.thick:
+            lean = (
+                -2 / 3 * bending * np.linalg.norm(g.edges, axis=2)[..., None]
+            )  # shear strain of straight edges, times their lengths
+            phi = edge_ratios([(_name(e), e.plate) for e in shells], g.edges, g.tangents.mean(axis=1))
+            bending = bending / (1 + phi)[..., None]
+            gamma = np.einsum(
+                "epab,pbi,ei,eic->epac", g.inverse, shapes.C, phi / (1 + phi), lean, optimize=True
+            )
+            S = np.array([e.plate.shear for e in shells])
+            thick = [shear_points(gamma, S, g.area, np.einsum("pi,eix->epx", shapes.L, x), cols, count)]
+        strain, drill = _strains(g, shapes, du, bending)
         ABD = np.array([e.plate.ABD for e in shells])
-        modes, energy = _principal(ABD)
+        modes, energy = principal(ABD)
         mass, center, rotary = (
             np.array([getattr(e.plate, n) for e in shells]) for n in ("mass", "center", "rotary")
         )
@@ -99,19 +119,21 @@ class Shell(Element):
             mass=(mass[:, None] * g.area).ravel(),
             inertia=((rotary[:, None] * g.area)[..., None, None] * sheet).reshape(-1, 3, 3),
             lever=lever.reshape(-1, 3),
-            translation=_rows(u, cols, count),
-            rotation=_rows(turn, cols, count),
-            strain=_rows(modes[:, None] @ strain, cols, count),
+            translation=sparse_rows(u, cols, count),
+            rotation=sparse_rows(turn, cols, count),
+            strain=sparse_rows(modes[:, None] @ strain, cols, count),
             stiffness=(g.area[..., None] * energy[:, None]).ravel(),
             length=np.zeros(E * P),
             direction=np.zeros((E * P, 3)),
-            derivative=_rows(du.reshape(*du.shape[:2], 6, -1), cols, count),
-            force=_rows(ABD[:, None] @ strain, cols, count),
+            derivative=sparse_rows(du.reshape(*du.shape[:2], 6, -1), cols, count),
+            force=sparse_rows(ABD[:, None] @ strain, cols, count),
             own=sp.csr_array((6 * E * P, 3 * E * P)),
             area=g.area.ravel(),
+            lag=np.repeat(np.zeros(E) if cls.thick else lags([e.plate for e in shells]), P),
         )
         pattern = _alternating(g, shapes, x)
-        return Samples.join([points, _drilling(g, drill, pattern, ABD[:, 2, 2], x, cols, count)])
+        drilling = _drilling(g, drill, pattern, ABD[:, 2, 2], x, cols, count)
+        return Samples.join([points, drilling, *thick])
 
 
 @dataclass(frozen=True)
@@ -131,6 +153,8 @@ class _Geometry:
     """(E, k, 3) From each corner to the next [m]."""
     middle: np.ndarray
     """(E, 3) Normal of the whole element."""
+    inverse: np.ndarray
+    """(E, P, 2, 2) Derivatives along the tangents are `inverse` times those by the coordinates of the reference element."""
 
 
 def _geometry(shells: Sequence[Shell], x: np.ndarray, shapes: Shapes) -> _Geometry:
@@ -155,7 +179,7 @@ def _geometry(shells: Sequence[Shell], x: np.ndarray, shapes: Shapes) -> _Geomet
     tangents = np.stack([t1, np.cross(normal, t1)], axis=2)
     inverse = np.linalg.inv(np.einsum("epbx,epax->epba", g, tangents))
     dL, dN = (np.einsum("epab,pib->epia", inverse, d) for d in (shapes.dL, shapes.dN))
-    return _Geometry(tangents, normal, shapes.weight * size, dL, dN, edges, middle)
+    return _Geometry(tangents, normal, shapes.weight * size, dL, dN, edges, middle, inverse)
 
 
 def _check_corners(shells: Sequence[Shell], edges: np.ndarray, whole: np.ndarray) -> None:
@@ -194,8 +218,13 @@ def _displacement(g: _Geometry, shapes: Shapes) -> tuple[np.ndarray, np.ndarray,
     return u.reshape(E, P, 3, -1), du.reshape(E, P, 2, 3, -1), turn.reshape(E, P, 3, -1)
 
 
-def _strains(g: _Geometry, shapes: Shapes, du: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows of strains and curvatures (E, P, 6, 6 k), and of the drilling strain (E, P, 6 k)."""
+def _strains(
+    g: _Geometry, shapes: Shapes, du: np.ndarray, bending: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows of strains and curvatures (E, P, 6, 6 k), and of the drilling strain (E, P, 6 k).
+
+    `bending` (E, k, 6 k) is what beta_s in the middle of each edge has beyond the mean of its ends.
+    """
     E, P, k, _ = g.dL.shape
     gradient = np.einsum("epbx,epaxc->epabc", g.tangents, du)  # u_b,a
     spin = np.zeros((E, P, k, 2, 3))
@@ -207,14 +236,14 @@ def _strains(g: _Geometry, shapes: Shapes, du: np.ndarray) -> tuple[np.ndarray, 
     bend = bend.reshape(E, P, 2, 2, -1)
     s = g.edges / np.linalg.norm(g.edges, axis=2)[..., None]
     along = np.einsum("eix,epax->epia", s, g.tangents)
-    bend += np.einsum("epib,epia,eic->epabc", g.dN, along, _edge_bending(g), optimize=True)
+    bend += np.einsum("epib,epia,eic->epabc", g.dN, along, bending, optimize=True)
     rows = [gradient[:, :, 0, 0], gradient[:, :, 1, 1], gradient[:, :, 0, 1] + gradient[:, :, 1, 0]]
     rows += [bend[:, :, 0, 0], bend[:, :, 1, 1], bend[:, :, 0, 1] + bend[:, :, 1, 0]]
     return np.stack(rows, axis=2), drill
 
 
 def _edge_bending(g: _Geometry) -> np.ndarray:
-    """Return what beta_s in the middle of each edge has beyond the mean of its ends, (E, k, 6 k).
+    """Return what beta_s in the middle of each edge without shear has beyond the mean of its ends, (E, k, 6 k).
 
     -w_s of the cubic is -3 (w_2 - w_1) / (2 l) - (beta_s1 + beta_s2) / 4, the mean (beta_s1 + beta_s2) / 2.
     """
@@ -229,14 +258,6 @@ def _edge_bending(g: _Geometry) -> np.ndarray:
         out[:, i, i, 0], out[:, i, j, 0] = -w[:, i], w[:, i]
         out[:, i, i, 1] = out[:, i, j, 1] = beta[:, i]
     return out.reshape(E, k, -1)
-
-
-def _principal(ABD: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return V' (E, 6, 6) and c (E, 6) with ABD = V diag(c) V'; ABD may be singular."""
-    size = np.sqrt(np.maximum(np.diagonal(ABD, axis1=1, axis2=2), 0.0))
-    size = np.where(size > 0, size, 1.0)
-    energy, V = np.linalg.eigh(ABD / (size[:, :, None] * size[:, None, :]))
-    return (V * size[:, :, None]).swapaxes(1, 2), np.maximum(energy, 0.0)
 
 
 def _alternating(g: _Geometry, shapes: Shapes, x: np.ndarray) -> np.ndarray:
@@ -263,32 +284,7 @@ def _drilling(
     strain, stiffness = np.zeros((E, 1, 6, c)), np.zeros((E, 6))
     strain[:, 0, :P], stiffness[:, :P] = drill, shear[:, None] * g.area
     strain[:, 0, P], stiffness[:, P] = pattern, shear * g.area.sum(axis=1)
-    none = sp.csr_array((3 * E, count))
-    return Samples(
-        position=x.mean(axis=1),
-        mass=np.zeros(E),
-        inertia=np.zeros((E, 3, 3)),
-        lever=np.zeros((E, 3)),
-        translation=none,
-        rotation=none,
-        strain=_rows(strain, columns, count),
-        stiffness=stiffness.ravel(),
-        length=np.zeros(E),
-        direction=np.zeros((E, 3)),
-        derivative=sp.csr_array((6 * E, count)),
-        force=sp.csr_array((6 * E, count)),
-        own=sp.csr_array((6 * E, 3 * E)),
-        area=np.zeros(E),
-    )
-
-
-def _rows(values: np.ndarray, columns: np.ndarray, count: int) -> sp.csr_array:
-    """Return rows (E, P, R, c) as a sparse array (E P R, count); `columns` (E, c) are those of each element."""
-    E, P, R, c = values.shape
-    places = np.broadcast_to(columns[:, None, None, :], values.shape)
-    there = values != 0
-    ends = np.concatenate([[0], np.cumsum(there.reshape(-1, c).sum(axis=1))])
-    return sp.csr_array((values[there], places[there], ends), (E * P * R, count))
+    return massless(x.mean(axis=1), strain, stiffness, columns, count)
 
 
 def nodes_of(*nodes: Node) -> tuple[Node, ...]:

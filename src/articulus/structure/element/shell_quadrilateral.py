@@ -57,4 +57,6 @@ class ShellQuadrilateral(Shell):
             / 2
             for a, b in sides
         ]  # fmt: skip
-        return Shapes(np.ones(4), L, dL, N, np.stack(dN, axis=1), np.array([1, -1, 1, -1]) / 4)
+        C = np.zeros((4, 2, 4))  # edges run along x, y, -x, -y
+        C[:, 0, 0], C[:, 0, 2], C[:, 1, 1], C[:, 1, 3] = (1 - y) / 4, -(1 + y) / 4, (1 + x) / 4, -(1 - x) / 4
+        return Shapes(np.ones(4), L, dL, N, np.stack(dN, axis=1), np.array([1, -1, 1, -1]) / 4, C)

@@ -45,4 +45,5 @@ class ShellTriangle(Shell):
         dL = np.broadcast_to([[-1.0, -1.0], [1.0, 0.0], [0.0, 1.0]], (3, 3, 2))
         after, d_after = np.roll(L, -1, axis=1), np.roll(dL, -1, axis=1)
         dN = 4 * (dL * after[..., None] + L[..., None] * d_after)
-        return Shapes(np.full(3, 1 / 6), L, dL, 4 * L * after, dN, np.zeros(3))
+        C = (L[..., None] * d_after - after[..., None] * dL).swapaxes(1, 2)
+        return Shapes(np.full(3, 1 / 6), L, dL, 4 * L * after, dN, np.zeros(3), C)

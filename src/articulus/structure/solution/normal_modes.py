@@ -14,6 +14,7 @@ from articulus.structure.solution.eigenvalues import finite_modes, shift
 from articulus.structure.solution.factor import factor_definite
 from articulus.structure.solution.statics import rigid_motions
 from articulus.structure.structure import Structure
+from articulus.structure.thin_shells import warn_if_shear_counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +68,9 @@ def normal_modes(structure: Structure, count: int | None = None) -> NormalModes:
         )
     rigid = rigid_motions(structure).shape[1]
     squares[: min(rigid, len(squares))] = 0.0
-    return NormalModes(np.sqrt(np.maximum(squares, 0.0)), _signed(structure, shapes))
+    omega = np.sqrt(np.maximum(squares, 0.0))
+    warn_if_shear_counts(structure, omega, shapes)
+    return NormalModes(omega, _signed(structure, shapes))
 
 
 def _sparse(structure: Structure, count: int) -> tuple[np.ndarray, np.ndarray]:
