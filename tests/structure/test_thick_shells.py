@@ -145,7 +145,9 @@ def test_turning_the_plate_or_its_axes_is_the_same(kind):
     positions, elements, _ = mesh((1, 1), (2, 2), SKEW, kind, skewed=0.2)
     back = (np.cos(angle), -np.sin(angle), 0.0)
     turned = [dataclasses.replace(e, plate=SKEW.turned(angle), along=back) for e in elements]
-    flat = dict.fromkeys(range(len(positions)), ("x", "y", "rz"))  # drilling is held by N_xy, which depends on the axes
+    flat = dict.fromkeys(
+        range(len(positions)), ("x", "y", "rz")
+    )  # drilling is held by N_xy, which depends on the axes
     A, B = (Structure.assemble(positions, some, fixed=flat).K for some in (elements, turned))
     assert abs(A - B).max() < 1e-12 * abs(A).max()
 
