@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from articulus.errors import InputError
-from articulus.simulation.results.status import Cause, Failure, Occurrence, State, rng_from_state, rng_state
+from articulus.numerics.streams import resume_stream, stream_state
+from articulus.simulation.results.status import Cause, Failure, Occurrence, State
 from articulus.simulation.running import checkpoint
 from articulus.simulation.running.checkpoint import Checkpoint, Writer
 
@@ -26,7 +27,7 @@ def sample(rows: int = 5) -> Checkpoint:
     return Checkpoint(
         model="a" * 64,
         settings=SETTINGS,
-        state=State(1234, 0.1 + 0.2, x, rng_state(rng)),
+        state=State(1234, 0.1 + 0.2, x, stream_state(rng)),
         log={"t": np.arange(rows) * 0.1, "x": rng.normal(size=(rows, 4, 7)), "none": np.zeros((rows, 0))},
         events=(Occurrence(0.1, "touch", 2, True), Occurrence(0.2, "größer", 1)),
         failures=(Failure(3, 0.25, Cause.SINGULAR, "a pivot vanished", x[1, :3], x[1, 3:6], x[1]),),
@@ -63,9 +64,9 @@ def test_random_streams_go_on(kind: type) -> None:
     """The numbers after a pause are those without one, for every generator of numpy."""
     rng = np.random.Generator(kind(7))
     rng.normal(size=101), rng.integers(5, dtype=np.int32)  # leaves half a word in the buffer
-    state = json.loads(json.dumps(rng_state(rng)))
+    state = json.loads(json.dumps(stream_state(rng)))
     expected = rng.integers(2**31, size=9, dtype=np.int32), rng.normal(size=50)
-    again = rng_from_state(state)
+    again = resume_stream(state)
     assert np.array_equal(again.integers(2**31, size=9, dtype=np.int32), expected[0])
     assert np.array_equal(again.normal(size=50), expected[1])
 

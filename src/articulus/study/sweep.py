@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from articulus.numerics.streams import stream
+
 MAX_RUNS = 1_000_000
 
 
@@ -57,10 +59,9 @@ class Sweep:
         combinations = np.array(list(itertools.product(*(a.numbers for a in grid))), dtype=float)
         repeated = np.repeat(combinations.reshape(self.count // self.runs, len(grid)), self.runs, axis=0)
         out = {a.name: repeated[:, k] for k, a in enumerate(grid)}
-        streams = np.random.SeedSequence(self.seed).spawn(len(self.axes))
-        for axis, stream in zip(self.axes, streams):
+        for k, axis in enumerate(self.axes):
             if axis.kind != "values":
-                generator = np.random.default_rng(stream)
+                generator = stream(self.seed, k)
                 draw = generator.normal if axis.kind == "normal" else generator.uniform
                 out[axis.name] = draw(axis.numbers[0], axis.numbers[1], size=self.count)
         return {a.name: out[a.name] for a in self.axes}

@@ -125,34 +125,10 @@ class State:
     x : array, (nx,) or (batch, nx)
         Complete state: positions, velocities, states of components, held values, histories of the method.
     rng : anything that JSON can hold
-        State of the random streams (`rng_state`); None without noise.
+        State of the random streams (`numerics.streams.stream_state`); None without noise.
     """
 
     step: int
     t: float
     x: np.ndarray
     rng: Any = None
-
-
-def rng_state(generator: np.random.Generator) -> dict[str, Any]:
-    """Return the state of a random generator as plain numbers, lists and texts."""
-    return _plain(generator.bit_generator.state)
-
-
-def rng_from_state(state: dict[str, Any]) -> np.random.Generator:
-    """Return a generator that goes on where `rng_state` found it."""
-    bits = getattr(np.random, state["bit_generator"])()
-    bits.state = _arrays(state)
-    return np.random.Generator(bits)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(v) for key, v in value.items()}
-    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
-
-
-def _arrays(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _arrays(v) for key, v in value.items()}
-    return np.array(value, dtype=np.uint64) if isinstance(value, list) else value

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from articulus.errors import InputError
-from articulus.simulation.results.status import rng_from_state, rng_state
+from articulus.numerics.streams import resume_stream, stream, stream_state
 
 AT_ONCE = 4096
 """Steps whose numbers are held in memory together."""
@@ -36,15 +36,14 @@ class Noise:
         own = (
             [(s, 0) for s in seed] if isinstance(seed, Sequence) else [(seed, first + i) for i in range(rows)]
         )
-        children = [np.random.SeedSequence(s, spawn_key=(i,)) for s, i in own] if count else []
-        self._streams = [np.random.Generator(np.random.PCG64(child)) for child in children]
+        self._streams = [stream(s, i) for s, i in own] if count else []
         self._rows = rows
 
     def draw(self, steps: int) -> np.ndarray:
         """Return the numbers of the next steps, (rows, steps, count), or (steps, 0) where there are none."""
         if not self.count:
             return np.zeros((steps, 0))
-        return np.stack([stream.standard_normal((steps, self.count)) for stream in self._streams])
+        return np.stack([each.standard_normal((steps, self.count)) for each in self._streams])
 
     def peek(self) -> np.ndarray:
         """Return the numbers of the next step without using them up, as `draw` does."""
@@ -64,8 +63,8 @@ class Noise:
 
     def state(self) -> Any:
         """Return the state of the streams, as JSON can hold it; None without noise."""
-        return [rng_state(stream) for stream in self._streams] or None
+        return [stream_state(each) for each in self._streams] or None
 
     def resume(self, state: Any) -> None:
         """Go on where `state` says."""
-        self._streams = [rng_from_state(each) for each in state or []]
+        self._streams = [resume_stream(each) for each in state or []]

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from articulus.errors import InputError, did_you_mean
+from articulus.numerics.streams import stream, uniform_rows, words
 from articulus.study.campaign.distributions import Axis, Rows
 
 SOBOL_BITS = 30
@@ -64,7 +65,7 @@ class MonteCarlo(_Endless):
 
     def rows(self, first: int, count: int) -> np.ndarray:
         """Return the points of the runs from `first` on."""
-        return _random(self.seed, CUBE, self.dims, first, count)
+        return uniform_rows(words(2, self.seed, CUBE), self.dims, first, count)
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ class LatinHypercube:
             )
         index = np.arange(first, first + count, dtype=np.uint64)
         cells = [_shuffled(index, self.runs, self.seed, k) for k in range(self.dims)]
-        within = _random(self.seed, CELLS, self.dims, first, count)
+        within = uniform_rows(words(2, self.seed, CELLS), self.dims, first, count)
         found = (np.stack(cells, axis=-1).astype(float) + within) / self.runs if self.dims else within
         return np.minimum(found, 1 - 2.0**-53)
 
@@ -138,9 +139,8 @@ class Sobol(_Endless):
         from scipy.stats import qmc
 
         if not self._held:
-            seed = np.random.SeedSequence([self.seed, CUBE])
             self._held.append(
-                qmc.Sobol(self.dims, scramble=True, bits=SOBOL_BITS, rng=np.random.default_rng(seed))
+                qmc.Sobol(self.dims, scramble=True, bits=SOBOL_BITS, rng=stream((self.seed, CUBE)))
             )
         engine = self._held[0]
         if engine.num_generated > first:
@@ -178,7 +178,7 @@ class Grid(_Endless):
 
     def rows(self, first: int, count: int) -> np.ndarray:
         """Return the points of the runs from `first` on."""
-        out = _random(self.seed, CUBE, self.dims, first, count)
+        out = uniform_rows(words(2, self.seed, CUBE), self.dims, first, count)
         rest = np.arange(first, first + count) % self.combinations
         for k in reversed(range(self.dims)):
             points = self._points[k]
@@ -309,20 +309,6 @@ def _made(kind: str, axes: Sequence[Axis], dims: int, runs: int, seed: int, seco
     return Grid(tuple(levels), seed)
 
 
-def _random(seed: int, stream: int, dims: int, first: int, count: int) -> np.ndarray:
-    """Return independent numbers strictly between 0 and 1, (count, dims), with 52 random bits each."""
-    blocks = -(-dims // 4)
-    generator = np.random.Philox(key=_key(seed, stream))
-    generator.advance(first * blocks)
-    bits = np.asarray(generator.random_raw(count * blocks * 4)).reshape(count, blocks * 4)[:, :dims]
-    return np.ascontiguousarray(((bits >> np.uint64(12)).astype(float) + 0.5) * 2.0**-52)
-
-
-def _key(*numbers: int) -> np.ndarray:
-    """Return a key of Philox for a seed of any size and a stream."""
-    return np.random.SeedSequence(list(numbers)).generate_state(2, np.uint64)
-
-
 def _shuffled(index: np.ndarray, size: int, seed: int, column: int) -> np.ndarray:
     """Return where a random permutation of 0 ... size - 1 takes each index, without holding the permutation.
 
@@ -330,7 +316,7 @@ def _shuffled(index: np.ndarray, size: int, seed: int, column: int) -> np.ndarra
     """
     half = max(1, -(-(size - 1).bit_length() // 2))
     mask = np.uint64((1 << half) - 1)
-    keys = np.random.SeedSequence([seed, SHUFFLE, column]).generate_state(5, np.uint64)
+    keys = words(5, seed, SHUFFLE, column)
     out, open_ = index.astype(np.uint64), np.ones(index.shape, dtype=bool)
     while open_.any():
         x = out[open_]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from articulus.errors import InputError, did_you_mean
+from articulus.numerics.streams import stream
 
 Badness = Callable[[np.ndarray], np.ndarray]
 """Gives how bad runs are, (rows,), at points of the unit cube, (rows, dims): the larger the worse, infinite for a run that fails."""
@@ -125,7 +126,7 @@ class _Seeker:
 def _differential_evolution(seeker: _Seeker, dims: int, batch: int, seed: int) -> None:
     from scipy.optimize import differential_evolution
 
-    generator = np.random.default_rng(seed)
+    generator = stream(seed)
     times = -(-batch // dims)  # a generation has at least as many points as there are coordinates
     if seeker.runs < times * dims:
         raise InputError(
@@ -150,7 +151,7 @@ def _cma(seeker: _Seeker, dims: int, batch: int, seed: int) -> None:
     cma = _cma_module()
     if dims < 2:
         raise InputError("cma-es: found one coordinate; expected two or more. Take 'differential evolution'")
-    generator = np.random.default_rng(seed)
+    generator = stream(seed)
     while True:  # until the runs are used up: each start from another place
         start = np.full(dims, 0.5) if not seeker.taken else generator.random(dims)
         options = {

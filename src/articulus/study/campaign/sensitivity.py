@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from articulus.errors import InputError
+from articulus.numerics.streams import stream
 from articulus.study.campaign.samplers import Saltelli, Sampler
 
 BINS = 10
@@ -207,7 +208,7 @@ def _resampled(
     terms: np.ndarray, n: int, second: bool, seed: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the indices of RESAMPLES random choices of the pairs, with repetition."""
-    generator = np.random.default_rng(seed)
+    generator = stream(seed)
     count, means = len(terms), []
     for _ in range(RESAMPLES):
         times = np.bincount(generator.integers(count, size=count), minlength=count)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import special
 
 from articulus.errors import InputError, NumericalError
+from articulus.numerics.streams import counter_stream
 from articulus.study.campaign.search import Badness
 
 SHARE = 0.1
@@ -78,7 +79,7 @@ def failure_probability(
             f"subset simulation: found {dims} coordinates, {runs_per_level} runs per level; expected at least 1, and a multiple of 10 "
             "from 100 on"
         )
-    generator = np.random.Generator(np.random.Philox(np.random.SeedSequence(seed)))
+    generator = counter_stream(seed)
     z = generator.standard_normal((runs_per_level, dims))
     bad = _evaluated(badness, z)
     levels: list[float] = []
