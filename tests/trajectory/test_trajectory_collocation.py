@@ -11,7 +11,7 @@ from casadi import SX
 
 from articulus.errors import InputError, NumericalError
 from articulus.motion.trajectory import Phase, Problem, ode, solve_problem
-from articulus.motion.trajectory.collocation import first_guess, transcribe
+from articulus.motion.trajectory.collocation import first_guess
 from articulus.motion.trajectory.program import Block
 from articulus.motion.trajectory.schemes import lobatto, radau, scheme
 
@@ -96,7 +96,7 @@ def test_refinement_reaches_the_error_and_tells_when_it_cannot(monkeypatch: pyte
     fine = solve_problem(pendulum(3.0), intervals=4, error=1e-6)
     assert coarse.error > 1e-5
     assert fine.error <= 1e-6
-    monkeypatch.setattr("articulus.motion.trajectory.planning.ROUNDS", 1)
+    monkeypatch.setattr("articulus.motion.trajectory.mesh_search.ROUNDS", 1)
     with pytest.warns(UserWarning, match="inputs that jump"):
         solve_problem(cart(fast=True), intervals=5, error=1e-12)
 
@@ -119,7 +119,7 @@ def test_derivatives_of_the_program(name: str) -> None:
     )
     free = np.full(phase.size, np.inf)
     problem = Problem((phase, replace(phase, start=(-free, free))))
-    program, layouts = transcribe(problem, [np.linspace(0, 1, 4), np.array([0, 0.3, 1.0])], scheme(name))
+    program, layouts = scheme(name).transcribe(problem, [np.linspace(0, 1, 4), np.array([0, 0.3, 1.0])])
     rng = np.random.default_rng(3)
     at = first_guess(problem, layouts) + rng.normal(size=program.size)
     multipliers, h = rng.normal(size=int(program.first_rows[-1])), 1e-6

@@ -10,8 +10,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
 import articulus as art
-from articulus.motion.trajectory import Ball, Clear, Hull, OnLine, Plan, plan, planning
-from articulus.motion.trajectory.collocation import transcribe
+from articulus.motion.trajectory import Ball, Clear, Hull, OnLine, Plan, mesh_search, plan
 from articulus.motion.trajectory.condensed import SIDES, Condensed, System
 from articulus.motion.trajectory.interior import solve_condensed
 from articulus.motion.trajectory.program import Program
@@ -86,8 +85,8 @@ def test_systems_agree_with_a_sparse_factorization(arm: art.Mechanism, more: dic
     )
     random = np.random.default_rng(3)
     mesh = np.array([0.0, 0.1, 0.25, 0.3, 0.7, 1.0])
-    program, layouts = transcribe(made.problem, [mesh], hermite_simpson())
-    structure = Condensed.of(made.problem, layouts, hermite_simpson(), program)
+    program, layouts = hermite_simpson().transcribe(made.problem, [mesh])
+    structure = Condensed.of(made.problem, layouts, program)
     assert structure is not None
     n, (m, begin) = program.size, (int(program.first_rows[k]) for k in (-1, 2))
     x = program.scale * random.normal(0, 0.3, n)
@@ -113,8 +112,8 @@ def test_systems_agree_with_a_sparse_factorization(arm: art.Mechanism, more: dic
 def test_a_reduced_matrix_that_is_not_positive_definite_is_told(arm: art.Mechanism) -> None:
     """By eigenvalues of W on the null space of J, for diagonals from far below zero to far above: the answer changes where they do."""
     made = planned(arm, intervals=2)
-    program, layouts = transcribe(made.problem, [np.array([0.0, 0.4, 1.0])], hermite_simpson())
-    structure = Condensed.of(made.problem, layouts, hermite_simpson(), program)
+    program, layouts = hermite_simpson().transcribe(made.problem, [np.array([0.0, 0.4, 1.0])])
+    structure = Condensed.of(made.problem, layouts, program)
     assert structure is not None
     n, m = program.size, int(program.first_rows[-1])
     first, second = derivatives(program, 0.1 * program.scale, np.full(m, 1e-3))
@@ -168,7 +167,7 @@ def test_solutions_are_those_of_ipopt(arm: art.Mechanism, name: str, monkeypatch
     """One program, two solvers: cost to 1e-6, which the barrier of either may change, motion and forces to what that means."""
     made = []
     monkeypatch.setattr(
-        planning, "solve_condensed", lambda *a, **k: made.append(solve_condensed(*a, **k)) or made[-1]
+        mesh_search, "solve_condensed", lambda *a, **k: made.append(solve_condensed(*a, **k)) or made[-1]
     )
     ours = cases(arm)[name]()
     assert made
@@ -228,5 +227,7 @@ def test_arms_of_all_sizes_have_similar_motions(options: dict | None) -> None:
 
 @pytest.mark.parametrize("scheme", ["radau 3", "lobatto 4", "shooting"])
 def test_other_meshes_go_to_ipopt(arm: art.Mechanism, scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planning, "solve_condensed", lambda *a, **k: pytest.fail("not a mesh of this kind"))
+    monkeypatch.setattr(
+        mesh_search, "solve_condensed", lambda *a, **k: pytest.fail("not a mesh of this kind")
+    )
     assert planned(arm, scheme=scheme, intervals=6).converged

@@ -9,7 +9,8 @@ from articulus.motion.trajectory.path_integral import PathIntegral
 from articulus.motion.trajectory.path_jerk import JerkMotion
 from articulus.motion.trajectory.path_motion import PathMotion
 from articulus.motion.trajectory.path_run import path_speed
-from articulus.motion.trajectory.planning import Plan, Violation, plan, solve_problem
+from articulus.motion.trajectory.planning import plan, solve_problem
+from articulus.motion.trajectory.plans import Plan, Violation
 from articulus.motion.trajectory.point_motion import PointMotion, point_to_point
 from articulus.motion.trajectory.problem import Constraint, Link, Phase, Problem, ode
 from articulus.motion.trajectory.receding import RecedingHorizon

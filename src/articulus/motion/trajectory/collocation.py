@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
@@ -12,8 +13,10 @@ from casadi import SX
 from articulus.kernel.interrupts import heed_interrupts
 from articulus.motion.trajectory.problem import Constraint, Phase, Problem
 from articulus.motion.trajectory.program import Block, Part, Program
-from articulus.motion.trajectory.schemes import Scheme
-from articulus.motion.trajectory.shooting import StepCosts, StepEnds, Steps
+
+if TYPE_CHECKING:
+    from articulus.motion.trajectory.schemes.collocation import Collocation
+    from articulus.motion.trajectory.schemes.scheme import Scheme
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +61,7 @@ class Layout:
 
 @heed_interrupts()
 def transcribe(
-    problem: Problem, meshes: Sequence[np.ndarray], scheme: Scheme
+    problem: Problem, meshes: Sequence[np.ndarray], scheme: Collocation
 ) -> tuple[Program, list[Layout]]:
     """Return the program of a problem, and where each phase is in it.
 
@@ -67,7 +70,7 @@ def transcribe(
     problem : Problem
     meshes : sequence of array
         For each phase the ends of its intervals, from 0 to 1.
-    scheme : Scheme
+    scheme : Collocation
     """
     layouts: list[Layout] = []
     costs, constraints = list[Part](), list[Part]()
@@ -78,14 +81,13 @@ def transcribe(
         low, high = np.tile(phase.lower, (len(layout.z), 1)), np.tile(phase.upper, (len(layout.z), 1))
         for point, (below, above) in ((0, phase.start), (-1, phase.end)):
             low[point], high[point] = np.maximum(low[point], below), np.minimum(high[point], above)
-        if scheme.B.any(0).sum() == 1:
-            _free_copies(phase, layout, scheme, low, high)
+        scheme.loosen(phase, layout, low, high)
         lower += [low.ravel(), np.array([phase.duration[0]])]
         upper += [high.ravel(), np.array([phase.duration[1]])]
         scale += [np.tile(phase.scale, len(layout.z)), np.array([phase.duration[1]])]
-        steps = _steps(phase, layout) if scheme.name == "shooting" else None
-        constraints += _equations(phase, layout, scheme, steps)
-        costs += _costs(phase, layout, scheme, steps)
+        relations, running = scheme.relations(phase, layout)
+        constraints += _equations(phase, layout, scheme, relations)
+        costs += ([] if running is None else [running]) + _final_costs(phase, layout)
     for link, before, after in zip(problem.links, layouts, layouts[1:]):
         constraints.append(_link(link.name, link.function, before, after))
     return (
@@ -100,12 +102,7 @@ def transcribe(
     )
 
 
-def _steps(phase: Phase, layout: Layout) -> Steps:
-    first, last = (layout.z[layout.intervals[:, k]] for k in (0, -1))
-    return Steps(phase, first, last, layout.duration, layout.lengths)
-
-
-def _equations(phase: Phase, layout: Layout, scheme: Scheme, steps: Steps | None) -> list[Part]:
+def _equations(phase: Phase, layout: Layout, scheme: Collocation, relations: Part) -> list[Part]:
     unused = _unused_points(layout, scheme)
     used = np.setdiff1d(np.arange(len(layout.z)), unused)
     blocks: list[Part] = [
@@ -113,7 +110,7 @@ def _equations(phase: Phase, layout: Layout, scheme: Scheme, steps: Steps | None
             Constraint("equations of motion", phase.equations, *_zeros(phase.equations)),
             layout.z[used],
         ),
-        _defects(phase, layout, scheme) if steps is None else StepEnds(steps),
+        relations,
     ]
     blocks += [_at(c, layout.z[used]) for c in phase.path]
     blocks += [_at(c, layout.z[:1]) for c in phase.at_start]
@@ -124,11 +121,11 @@ def _equations(phase: Phase, layout: Layout, scheme: Scheme, steps: Steps | None
         unused[unused == len(layout.z) - 1],
     ):
         if len(points):
-            blocks.append(_interpolated(phase, layout, scheme, points))
+            blocks.append(_interpolation(phase, layout, scheme, points))
     return blocks
 
 
-def _unused_points(layout: Layout, scheme: Scheme) -> np.ndarray:
+def _unused_points(layout: Layout, scheme: Collocation) -> np.ndarray:
     """Return the points at which no equation needs to hold, because the scheme uses no rate there."""
     return np.setdiff1d(np.arange(len(layout.z)), layout.intervals[:, scheme.B.any(0)])
 
@@ -174,7 +171,7 @@ def _of_entries(function: ca.Function, needed: np.ndarray) -> ca.Function:
     return ca.Function(function.name(), [z, d], [function(whole, d)])
 
 
-def _defects(phase: Phase, layout: Layout, scheme: Scheme) -> Block:
+def state_relations(phase: Phase, layout: Layout, scheme: Collocation) -> Block:
     """Return the relations between states and rates, on all intervals."""
     states = phase.states
     rates = np.array([phase.rates[int(k)] for k in states], dtype=int)
@@ -199,18 +196,17 @@ def _defects(phase: Phase, layout: Layout, scheme: Scheme) -> Block:
     return Block("states follow from rates", function, index, data, zeros, zeros)
 
 
-def _free_copies(phase: Phase, layout: Layout, scheme: Scheme, low: np.ndarray, high: np.ndarray) -> None:
+def loosen_copies(
+    phase: Phase, layout: Layout, scheme: Collocation, low: np.ndarray, high: np.ndarray
+) -> None:
     """Take the bounds of every time from entries that are means of bounded ones: kept twice, they have no unique multipliers."""
     for point in _unused_points(layout, scheme):
         for k in _others(phase):
             low[point, k] = -np.inf if low[point, k] <= phase.lower[k] else low[point, k]
             high[point, k] = np.inf if high[point, k] >= phase.upper[k] else high[point, k]
-    if scheme.name == "weak":  # in an element a state is the mean of its nodes
-        middle = np.ix_(layout.intervals[:, 1], phase.states)
-        low[middle], high[middle] = -np.inf, np.inf
 
 
-def _interpolated(phase: Phase, layout: Layout, scheme: Scheme, points: np.ndarray) -> Block:
+def _interpolation(phase: Phase, layout: Layout, scheme: Collocation, points: np.ndarray) -> Block:
     """Return what fixes the entries that no equation knows: the polynomials of the intervals, their mean by distance between two."""
     others = _others(phase)
     used = np.flatnonzero(scheme.B.any(0))
@@ -234,14 +230,8 @@ def _interpolated(phase: Phase, layout: Layout, scheme: Scheme, points: np.ndarr
     return Block("entries between intervals", function, np.hstack(index), data, zeros, zeros)
 
 
-def _costs(phase: Phase, layout: Layout, scheme: Scheme, steps: Steps | None) -> list[Part]:
+def _final_costs(phase: Phase, layout: Layout) -> list[Part]:
     blocks: list[Part] = []
-    if phase.running is not None and steps is not None:
-        blocks.append(StepCosts(steps))
-    elif phase.running is not None:
-        weights = np.zeros(len(layout.z))
-        np.add.at(weights, layout.intervals, layout.lengths[:, None] * scheme.weights)
-        blocks.append(_weighted(phase.running, phase, layout, weights))
     if phase.final is not None:
         z, T, d = SX.sym("z", phase.size), SX.sym("T"), SX.sym("d", 0)
         function = ca.Function("final", [ca.vertcat(z, T), d], [phase.final(z, T)])
@@ -251,12 +241,13 @@ def _costs(phase: Phase, layout: Layout, scheme: Scheme, steps: Steps | None) ->
     return blocks
 
 
-def _weighted(running: ca.Function, phase: Phase, layout: Layout, weights: np.ndarray) -> Block:
-    """Return the integral of a running cost."""
+def integral(phase: Phase, layout: Layout, weights: np.ndarray) -> Block:
+    """Return the integral of the running cost, with the weights of all points, (points,)."""
+    assert phase.running is not None
     z, T, d = SX.sym("z", phase.size), SX.sym("T"), SX.sym("d", 1)
     free = phase.duration[0] < phase.duration[1]
     function = ca.Function(
-        "running", [ca.vertcat(z, T), d], [running(z) * d * (T if free else phase.duration[0])]
+        "running", [ca.vertcat(z, T), d], [phase.running(z) * d * (T if free else phase.duration[0])]
     )
     counted = weights != 0
     index = np.column_stack([layout.z, np.full(len(layout.z), layout.duration)])[counted]

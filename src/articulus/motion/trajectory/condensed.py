@@ -35,7 +35,6 @@ from articulus.motion.trajectory.collocation import Layout
 from articulus.motion.trajectory.problem import Phase, Problem
 from articulus.motion.trajectory.program import Part, Program
 from articulus.motion.trajectory.riccati import inverse_factor
-from articulus.motion.trajectory.schemes import Scheme
 
 SIDES = 2
 """Right-hand sides of a system."""
@@ -166,9 +165,9 @@ class Condensed:
         self._h, self._middle = np.zeros((N, 1)), np.zeros((N, 7 * len(chains.q)))
 
     @staticmethod
-    def of(problem: Problem, layouts: Sequence[Layout], scheme: Scheme, program: Program) -> Condensed | None:
-        """Return the structure of a program if it is of this kind, else None."""
-        if len(problem.phases) > 1 or scheme.name != "hermite_simpson":
+    def of(problem: Problem, layouts: Sequence[Layout], program: Program) -> Condensed | None:
+        """Return the structure of a Hermite-Simpson program if it is of this kind, else None."""
+        if len(problem.phases) > 1:
             return None
         chains = Chains.of(problem.phases[0])
         return None if chains is None else Condensed(problem.phases[0], chains, layouts[0], program)

@@ -39,6 +39,28 @@ LARGEST = 1e20
 GOOD = ("Solve_Succeeded", "Solved_To_Acceptable_Level")
 
 
+@dataclass(frozen=True)
+class SolverSettings:
+    """How a program is searched.
+
+    Parameters
+    ----------
+    tolerance : float
+        Of the solver, on the scaled program.
+    iterations : int
+        Most iterations.
+    time_limit : float [s]
+        Of wall-clock time; the best so far is returned then.
+    options : dict or None
+        More of ipopt's, such as {"ipopt.mu_strategy": "adaptive"}.
+    """
+
+    tolerance: float = 1e-8
+    iterations: int = 1000
+    time_limit: float = 600.0
+    options: dict[str, Any] | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Solution:
     """What the solver found.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
@@ -17,13 +18,13 @@ from articulus.motion.trajectory.collocation import Layout
 from articulus.motion.trajectory.ipopt import Solution
 from articulus.motion.trajectory.problem import Phase
 from articulus.motion.trajectory.program import Program
-from articulus.motion.trajectory.schemes import Scheme
 from articulus.motion.trajectory.shooting import StepCosts, StepEnds
+
+if TYPE_CHECKING:
+    from articulus.motion.trajectory.schemes.collocation import Collocation
 
 NEAR = 1e-3
 """Distance from a bound, over the range of the input, up to which an input counts as at it."""
-EDGE = 5e-4
-"""Half of the time over the duration in which an input jumps that is continuous on the mesh."""
 SWINGS = 8
 """Changes of direction one after the other that make a chatter."""
 SWING = 0.05
@@ -45,15 +46,14 @@ class Chatter:
 
 
 def collocation_costates(
-    program: Program, layout: Layout, phase: int, scheme: Scheme, solution: Solution
+    program: Program, layout: Layout, phase: int, scheme: Collocation, solution: Solution
 ) -> np.ndarray:
     """Return dJ/dx at the points of a phase, (points, states): multipliers of the rates over the weights of the quadrature."""
     own = _multipliers(program, phase, solution).reshape(len(layout.intervals), len(scheme.B), -1)
     shares = np.einsum("i,iks,kp->ips", layout.lengths, own, scheme.B)
-    total, weights = np.zeros((len(layout.z), own.shape[2])), np.zeros(len(layout.z))
+    total = np.zeros((len(layout.z), own.shape[2]))
     np.add.at(total, layout.intervals, shares)
-    np.add.at(weights, layout.intervals, layout.lengths[:, None] * scheme.weights)
-    return _divided(total, weights, layout, scheme)
+    return _divide(total, scheme.quadrature(layout), layout, scheme)
 
 
 def shooting_costates(program: Program, layout: Layout, phase: int, solution: Solution) -> np.ndarray:
@@ -77,7 +77,7 @@ def _multipliers(program: Program, phase: int, solution: Solution) -> np.ndarray
     return solution.multipliers[first : first + program.constraints[places[phase]].rows]
 
 
-def _divided(total: np.ndarray, weights: np.ndarray, layout: Layout, scheme: Scheme) -> np.ndarray:
+def _divide(total: np.ndarray, weights: np.ndarray, layout: Layout, scheme: Collocation) -> np.ndarray:
     """Return values over weights; where the weight is zero, at the start of some schemes, by the polynomial of the first interval."""
     out = total / np.where(weights > 0, weights, 1.0)[:, None]
     if weights[0] == 0:
@@ -85,16 +85,15 @@ def _divided(total: np.ndarray, weights: np.ndarray, layout: Layout, scheme: Sch
     return out
 
 
-def switching(phase: Phase, layout: Layout, scheme: Scheme, solution: Solution) -> np.ndarray:
+def switching(phase: Phase, layout: Layout, scheme: Collocation, solution: Solution) -> np.ndarray:
     """Return S = dH/du at the points of a phase, (points, inputs), from the multipliers of the inputs' bounds."""
-    weights = np.zeros(len(layout.z))
-    np.add.at(weights, layout.intervals, layout.lengths[:, None] * scheme.weights)
+    weights = scheme.quadrature(layout)
     own = -solution.bound_multipliers[layout.z[:, list(phase.inputs)]] / float(solution.x[layout.duration])
     if (
         weights[0] == 0
     ):  # the input at the start is that of the first interval's polynomial, and has bounds, too
         own[layout.intervals[0, 1:]] += scheme.to_start[:, None] * own[0]
-    return _divided(own, weights, layout, scheme)
+    return _divide(own, weights, layout, scheme)
 
 
 def switches(phase: Phase, layout: Layout, solution: Solution, S: np.ndarray) -> np.ndarray:
@@ -112,11 +111,6 @@ def switches(phase: Phase, layout: Layout, solution: Solution, S: np.ndarray) ->
                 part = S[a, k] / (S[a, k] - S[b, k])
                 found.append(layout.fractions[a] + part * (layout.fractions[b] - layout.fractions[a]))
     return np.unique(found)
-
-
-def nodes_of(at: np.ndarray, scheme: Scheme) -> np.ndarray:
-    """Return where a mesh needs nodes for inputs that jump: there, or on both sides where inputs are continuous."""
-    return np.concatenate([at - EDGE, at + EDGE]) if scheme.name == "shooting" else at
 
 
 def with_nodes(mesh: np.ndarray, at: np.ndarray) -> np.ndarray:

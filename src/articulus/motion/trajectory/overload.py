@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,7 +17,9 @@ from articulus.motion.trajectory.collocation import Layout
 from articulus.motion.trajectory.problem import Phase
 from articulus.motion.trajectory.program import Program
 from articulus.motion.trajectory.refine import between_points
-from articulus.motion.trajectory.schemes import Scheme
+
+if TYPE_CHECKING:
+    from articulus.motion.trajectory.schemes.scheme import Scheme
 
 PLACES = 16
 """Parts of an interval at whose ends limits are looked at."""
@@ -64,7 +67,7 @@ def interval_loads(
     size = limit_sizes(phase)
     limited = np.flatnonzero(size > 0)
     if len(scheme.points) > 1:
-        at = np.array([0.5]) if scheme.name == "weak" else np.linspace(0.0, 1.0, PLACES + 1)
+        at = scheme.limit_points(PLACES + 1)
         z = between_points(phase, layout, scheme, x, at, limited)
     else:  # steps with inputs that are held
         at, z = np.zeros(1), x[layout.z][layout.intervals][:, :, limited]
@@ -90,7 +93,7 @@ def overloads(
     return tuple(sorted(found, key=lambda each: -each.ratio))
 
 
-def drawn_in(
+def narrow_bounds(
     program: Program, phases: Sequence[Phase], layouts: Sequence[Layout], kept: Sequence[np.ndarray]
 ) -> Program:
     """Return a program with narrower bounds: on each interval the kept part of them, (intervals, n) for each phase; what is fixed stays."""

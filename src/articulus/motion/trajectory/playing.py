@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.integrate import solve_ivp
 
 from articulus.motion.trajectory.collocation import Layout
 from articulus.motion.trajectory.problem import Phase
-from articulus.motion.trajectory.refine import residual_and_slope, solved_places, state_sizes
-from articulus.motion.trajectory.schemes import Scheme
+from articulus.motion.trajectory.refine import determined_places, residual_and_slope, state_sizes
+
+if TYPE_CHECKING:
+    from articulus.motion.trajectory.schemes.scheme import Scheme
 
 TOLERANCE = 1e-4
 """Of the integrator, over the sizes of the states; it is implicit, so that it steps over fast vibrations that are small."""
@@ -49,17 +52,16 @@ class _TooFast(Exception):
     """More rates were asked for than a mesh that resolves the motion needs."""
 
 
-def missed(phase: Phase, layout: Layout, scheme: Scheme, x: np.ndarray, looked_at: Sequence[int]) -> Miss:
+def end_miss(phase: Phase, layout: Layout, scheme: Scheme, x: np.ndarray, looked_at: Sequence[int]) -> Miss:
     """Return which of some states misses the planned end of a phase most, when its inputs are played from the planned start.
 
     Inputs are the polynomials through the points of the intervals, as the scheme has them.
     """
     z = x[layout.z]
-    places, states, solved = list(phase.inputs), phase.states, solved_places(phase)
+    places, states, solved = list(phase.inputs), phase.states, determined_places(phase)
     rates = [phase.rates[int(k)] for k in states]
-    powers = np.linalg.inv(np.vander(scheme.points, increasing=True))
-    inputs = np.einsum("kp,ipn->ikn", powers, scheme.own(z[layout.intervals][:, :, places]))
-    begin = np.append(layout.fractions[layout.intervals[:, 0]], 1.0) * float(x[layout.duration])
+    starts, _, inputs = scheme.replay(layout, z[:, places], float(x[layout.duration]))
+    begin = np.append(starts, float(x[layout.duration]))
     equations, now, asked = residual_and_slope(phase), z[0].copy(), 0
 
     def rate(t: float, y: np.ndarray) -> np.ndarray:
@@ -69,7 +71,7 @@ def missed(phase: Phase, layout: Layout, scheme: Scheme, x: np.ndarray, looked_a
             raise _TooFast
         i = int(np.clip(np.searchsorted(begin, t, side="right") - 1, 0, len(inputs) - 1))
         s = (t - begin[i]) / (begin[i + 1] - begin[i])
-        now[states], now[places] = y, s ** np.arange(len(powers)) @ inputs[i]
+        now[states], now[places] = y, s ** np.arange(inputs.shape[1]) @ inputs[i]
         residual, slope = equations(now)
         now[solved] -= np.linalg.solve(slope, residual)
         return now[rates]

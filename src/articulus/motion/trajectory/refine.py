@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import casadi as ca
 import numpy as np
 from casadi import SX
@@ -9,7 +11,9 @@ from casadi import SX
 from articulus import kernel
 from articulus.motion.trajectory.collocation import Layout
 from articulus.motion.trajectory.problem import Phase
-from articulus.motion.trajectory.schemes import Scheme
+
+if TYPE_CHECKING:
+    from articulus.motion.trajectory.schemes.scheme import Scheme
 
 MOST = 4
 """Parts into which a refinement cuts an interval at most."""
@@ -62,7 +66,7 @@ def _own_values(phase: Phase, layout: Layout, scheme: Scheme, x: np.ndarray) -> 
     """Return z at the points of all intervals, as each interval has them, (intervals, points, n)."""
     z = x[layout.z][layout.intervals]
     others = np.setdiff1d(np.arange(phase.size), phase.states)
-    z[:, :, others] = scheme.own(z[:, :, others])
+    z[:, :, others] = scheme.interval_values(z[:, :, others])
     return z
 
 
@@ -72,7 +76,7 @@ def state_sizes(phase: Phase, z: np.ndarray) -> np.ndarray:
     return np.maximum(np.abs(z[:, states]).max(0), 1e-3 * phase.scale[states])
 
 
-def solved_places(phase: Phase) -> np.ndarray:
+def determined_places(phase: Phase) -> np.ndarray:
     """Return the places of z that the equations determine by states and inputs."""
     return np.setdiff1d(np.arange(phase.size), [*phase.states, *phase.inputs])
 
@@ -81,7 +85,7 @@ def residual_and_slope(phase: Phase) -> kernel.Kernel:
     """Return the native function z -> residuals of the equations, and their derivatives by what they determine."""
     z = SX.sym("z", phase.size)
     residual = phase.equations(z)
-    slope = ca.jacobian(residual, z)[:, solved_places(phase).tolist()]
+    slope = ca.jacobian(residual, z)[:, determined_places(phase).tolist()]
     function = ca.Function("rates", [z], [ca.densify(residual), ca.densify(slope)])
     return kernel.compile(function, ranks=((1,), (1, 2)))
 
@@ -90,7 +94,7 @@ def _with_rates(phase: Phase, z: np.ndarray) -> np.ndarray:
     """Return z with those entries that the equations determine, by one step of Newton's method from what they are."""
     r, matrix = residual_and_slope(phase)(z)
     out = z.copy()
-    out[:, solved_places(phase)] -= np.linalg.solve(matrix, r[..., None])[..., 0]
+    out[:, determined_places(phase)] -= np.linalg.solve(matrix, r[..., None])[..., 0]
     return out
 
 
@@ -121,7 +125,7 @@ def _hermite(
     return (value, value_slope), (slope, slope_slope)
 
 
-def refined(mesh: np.ndarray, errors: np.ndarray, error: float) -> np.ndarray:
+def refine(mesh: np.ndarray, errors: np.ndarray, error: float) -> np.ndarray:
     """Return a mesh whose intervals are cut where the error is too large: into 2 to 4 parts, by how much it is."""
     parts = np.clip(np.ceil((errors / error) ** 0.25), 1, MOST).astype(int)
     return cut(mesh, parts)

@@ -11,7 +11,7 @@ from scipy.linalg import eigh
 from articulus.errors import InputError
 
 if TYPE_CHECKING:
-    from articulus.motion.trajectory.planning import Plan
+    from articulus.motion.trajectory.plans import Plan
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from articulus import kernel
-from articulus.errors import InputError
-from articulus.motion.trajectory.collocation import Layout
-from articulus.motion.trajectory.ipopt import Solution
-from articulus.motion.trajectory.planning import SATISFIED, Plan, Violation
+from articulus.motion.trajectory.ipopt import Solution, SolverSettings
+from articulus.motion.trajectory.plans import SATISFIED, Plan, Violation
 from articulus.motion.trajectory.problem import Phase, Problem
-from articulus.motion.trajectory.program import Program
 from articulus.motion.trajectory.riccati import Outcome, search
-from articulus.motion.trajectory.schemes import Scheme
-from articulus.motion.trajectory.stages import STEPS, Stages
+from articulus.motion.trajectory.stages import Stages
 from articulus.motion.trajectory.task import Task
 
-NAME = "riccati"
+if TYPE_CHECKING:
+    from articulus.motion.trajectory.schemes.riccati import RiccatiSteps
+
 FINER = 4
 """Steps of RK4 with which one step of the plan is compared."""
 
@@ -80,72 +79,30 @@ class FeedbackPlan(Plan):
 
 
 def riccati_plan(
-    phase: Phase | Problem,
-    *,
-    name: str = NAME,
-    steps: int = 50,
-    tolerance: float = 1e-6,
-    iterations: int = 1000,
-    time_limit: float = 600.0,
-    task: Task | None = None,
+    phase: Phase, scheme: RiccatiSteps, steps: int, settings: SolverSettings, task: Task | None
 ) -> FeedbackPlan:
-    """Return the plan of one phase of given duration by the Riccati solver.
-
-    Parameters
-    ----------
-    phase : Phase
-    name : str
-        "riccati" (RK4), or "riccati semi_implicit_euler".
-    steps : int
-        Of equal length.
-    tolerance, iterations, time_limit
-        Of the search.
-    task : Task
-        From which the phase was made.
-    """
-    if isinstance(phase, Problem):
-        if len(phase.phases) != 1:
-            raise InputError(
-                f"{NAME}: found {len(phase.phases)} phases; expected one. Several take collocation (hermite_simpson)"
-            )
-        phase = phase.phases[0]
-    stages = _stages(phase, name, steps, task)
-    outcome = search(stages, tolerance=tolerance, iterations=iterations, time_limit=time_limit)
-    return _made(stages, name, outcome, task)
-
-
-def feedback_plan(phase: Phase, name: str, outcome: Outcome, task: Task | None) -> FeedbackPlan:
-    """Return the plan of what a search found earlier, with the arguments of `riccati_plan`."""
-    return _made(_stages(phase, name, len(outcome.u), task), name, outcome, task)
-
-
-def _stages(phase: Phase, name: str, steps: int, task: Task | None) -> Stages:
-    method = name.removeprefix(NAME).strip() or STEPS[0]
-    return Stages(phase, None if task is None else task.mechanism, steps, method)
-
-
-def _made(stages: Stages, name: str, outcome: Outcome, task: Task | None) -> FeedbackPlan:
-    phase, steps, one, nothing = stages.phase, stages.steps, np.ones(1), np.zeros((0, 1))
-    scheme = Scheme(name, 0 * one, nothing, nothing, one, 4 if stages.method == "rk4" else 1)
-    rates = kernel.compile(stages.rates, finite=False, ranks=((1, 1), (1,)))
-    z = _unknowns(stages, outcome, rates)
-    mesh = np.linspace(0, 1, steps + 1)
-    numbers = np.arange(z.size).reshape(z.shape)
-    layout = Layout(numbers, z.size, mesh, np.arange(steps)[:, None], np.diff(mesh))
-    x, empty, free = np.append(z.ravel(), phase.duration[0]), np.zeros(0), np.full(z.size + 1, np.inf)
-    seconds = outcome.seconds
-    solution = Solution(x, outcome.cost, empty, empty, outcome.status, outcome.iterations, seconds, seconds)
-    return FeedbackPlan(
-        Problem((phase,)),
-        solution,
-        Program((), (), -free, free),
-        (layout,),
-        scheme,
-        (mesh,),
-        task,
-        _error(stages, outcome, rates),
+    """Return the plan of one phase of given duration by the Riccati solver, in so many steps of equal length."""
+    stages = Stages(phase, None if task is None else task.mechanism, steps, scheme.method)
+    outcome = search(
         stages,
-        outcome,
+        tolerance=settings.tolerance,
+        iterations=settings.iterations,
+        time_limit=settings.time_limit,
+    )
+    return feedback_plan(stages, scheme, outcome, task)
+
+
+def feedback_plan(stages: Stages, scheme: RiccatiSteps, outcome: Outcome, task: Task | None) -> FeedbackPlan:
+    """Return the plan of what a search found."""
+    phase, problem = stages.phase, Problem((stages.phase,))
+    rates = kernel.compile(stages.rates, finite=False, ranks=((1, 1), (1,)))
+    mesh, empty = np.linspace(0, 1, stages.steps + 1), np.zeros(0)
+    program, layouts = scheme.transcribe(problem, [mesh])
+    x, seconds = np.append(_unknowns(stages, outcome, rates).ravel(), phase.duration[0]), outcome.seconds
+    solution = Solution(x, outcome.cost, empty, empty, outcome.status, outcome.iterations, seconds, seconds)
+    error = _error(stages, outcome, rates)
+    return FeedbackPlan(
+        problem, solution, program, tuple(layouts), scheme, (mesh,), task, error, stages, outcome
     )
 
 

@@ -16,16 +16,16 @@ import numpy as np
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import ArticulusError, InputError, brief
 from articulus.model.files.storage import StrPath
-from articulus.motion.trajectory.collocation import transcribe
 from articulus.motion.trajectory.formulas import read, written
 from articulus.motion.trajectory.ipopt import Solution
 from articulus.motion.trajectory.keeping import Facing, InBox, OnLine
 from articulus.motion.trajectory.obstacles import Ball, Clear, Crate, Hull, Rod
-from articulus.motion.trajectory.planning import Plan
+from articulus.motion.trajectory.plans import Plan
 from articulus.motion.trajectory.problem import Constraint, Link, Phase, Problem
 from articulus.motion.trajectory.riccati import Outcome
 from articulus.motion.trajectory.riccati_plan import FeedbackPlan, feedback_plan
-from articulus.motion.trajectory.schemes import scheme
+from articulus.motion.trajectory.schemes import RiccatiSteps, scheme
+from articulus.motion.trajectory.stages import Stages
 from articulus.motion.trajectory.task import Task
 from articulus.simulation.results.store import (
     DAMAGED,
@@ -148,11 +148,13 @@ def _plan(path: StrPath, data: xarray.Dataset, mechanism: Mechanism | None) -> P
         phases, links = [task.phase()], []
     else:
         phases, links = (_made(json.loads(data.attrs[name])) for name in ("phases", "links"))
-    if "outcome" in data.attrs:
-        return feedback_plan(phases[0], name, Outcome(**_got(data, "outcome")), task)
     problem, chosen = Problem(tuple(phases), tuple(links)), scheme(name)
     meshes = [data[f"mesh_{k}"].values for k in range(len(phases))]
-    program, layouts = transcribe(problem, meshes, chosen)
+    if isinstance(chosen, RiccatiSteps):
+        mechanism = None if task is None else task.mechanism
+        stages = Stages(phases[0], mechanism, len(meshes[0]) - 1, chosen.method)
+        return feedback_plan(stages, chosen, Outcome(**_got(data, "outcome")), task)
+    program, layouts = chosen.transcribe(problem, meshes)
     solution, error = Solution(**_got(data, "solution")), float(data.attrs["error"])
     return Plan(problem, solution, program, tuple(layouts), chosen, tuple(meshes), task, error)
 

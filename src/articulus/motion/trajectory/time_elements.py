@@ -12,16 +12,18 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from articulus.motion.trajectory.collocation import Layout, first_guess, transcribe
-from articulus.motion.trajectory.ipopt import Solution, solve
+from articulus.motion.trajectory.collocation import Layout, first_guess
+from articulus.motion.trajectory.ipopt import Solution, SolverSettings, solve
 from articulus.motion.trajectory.newton import newton
 from articulus.motion.trajectory.problem import Problem
 from articulus.motion.trajectory.program import Program
-from articulus.motion.trajectory.schemes import weak
+
+if TYPE_CHECKING:
+    from articulus.motion.trajectory.schemes.scheme import PlanSettings, Scheme
 
 FIRST = 2
 """Elements per phase of the first mesh."""
@@ -59,36 +61,27 @@ def ladder(counts: Sequence[int]) -> list[list[int]]:
     return steps
 
 
-@dataclass(frozen=True)
-class Search:
-    """How each mesh is solved.
+def on_mesh(
+    problem: Problem,
+    counts: Sequence[int],
+    before: Level | None,
+    scheme: Scheme,
+    settings: SolverSettings,
+    durations: Sequence[float] | None = None,
+) -> Level:
+    """Return the solution with so many elements in each phase, from that on a coarser mesh if there is one that converged.
 
-    Parameters
-    ----------
-    tolerance, iterations, time_limit, options
-        Of ipopt; the first and the third also of Newton's method.
-    durations : sequence of float [s]
-        Of the phases, to begin with; those of `first_guess` if not given.
+    Durations [s] are those to begin with; those of `first_guess` if not given.
     """
-
-    tolerance: float
-    iterations: int
-    time_limit: float
-    options: dict[str, Any] | None = None
-    durations: Sequence[float] | None = None
-
-
-def on_mesh(problem: Problem, counts: Sequence[int], before: Level | None, search: Search) -> Level:
-    """Return the solution with so many elements in each phase, from that on a coarser mesh if there is one that converged."""
     meshes = tuple(np.linspace(0.0, 1.0, n + 1) for n in counts)
-    program, layouts = transcribe(problem, meshes, weak())
+    program, layouts = scheme.transcribe(problem, meshes)
     if before is None or not before.solution.converged:
         start = first_guess(problem, layouts)
-        for layout, T in zip(layouts, search.durations or ()):
+        for layout, T in zip(layouts, durations or ()):
             start[layout.duration] = T
     else:
         start = np.concatenate([_moved(before, k, layout) for k, layout in enumerate(layouts)])
-        found = newton(program, start, tolerance=search.tolerance, time_limit=search.time_limit)
+        found = newton(program, start, tolerance=settings.tolerance, time_limit=settings.time_limit)
         if found.converged:
             return Level(
                 meshes, program, tuple(layouts), found, _difference(problem, before, layouts, found.x)
@@ -96,10 +89,10 @@ def on_mesh(problem: Problem, counts: Sequence[int], before: Level | None, searc
     found = solve(
         program,
         start,
-        tolerance=search.tolerance,
-        iterations=search.iterations,
-        time_limit=search.time_limit,
-        options=search.options,
+        tolerance=settings.tolerance,
+        iterations=settings.iterations,
+        time_limit=settings.time_limit,
+        options=settings.options,
     )
     error = (
         np.inf
@@ -136,35 +129,41 @@ def _difference(problem: Problem, before: Level, layouts: Sequence[Layout], x: n
 
 
 def solve_weak(
-    problem: Problem, counts: Sequence[int], search: Search, *, error: float | None, rounds: int
+    problem: Problem,
+    scheme: Scheme,
+    settings: PlanSettings,
+    durations: Sequence[float] | None = None,
+    *,
+    rounds: int,
 ) -> Level:
     """Return the solution by finite elements in time.
 
     Parameters
     ----------
     problem : Problem
-    counts : sequence of int
-        Elements of each phase.
-    search : Search
-    error : float
-        Estimated error of the states, over their sizes, up to which elements are halved further; not at all if not given.
+    scheme : Scheme
+        Of finite elements in time.
+    settings : PlanSettings
+        Elements of each phase, and the estimated error up to which they are halved further.
+    durations : sequence of float [s]
+        Of the phases, to begin with; those of `first_guess` if not given.
     rounds : int
         Most such halvings.
     """
-    steps = ladder(counts)
-    level = on_mesh(problem, steps[0], None, search)
+    steps, error, solver = ladder(settings.counts), settings.error, settings.solver
+    level = on_mesh(problem, steps[0], None, scheme, solver, durations)
     try:
         for wanted in steps[1:]:
             if level.solution.status in ENDED:
                 return level
-            level = on_mesh(problem, wanted, level, search)
+            level = on_mesh(problem, wanted, level, scheme, solver, durations)
         wanted = steps[-1]
         for _ in range(rounds if error is not None else 0):
             assert error is not None
             if level.error <= error or not level.solution.converged:
                 break
             wanted = [2 * n for n in wanted]
-            level = on_mesh(problem, wanted, level, search)
+            level = on_mesh(problem, wanted, level, scheme, solver, durations)
     except KeyboardInterrupt:
         reached = [len(mesh) - 1 for mesh in level.meshes]
         warnings.warn(

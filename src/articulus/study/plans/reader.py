@@ -17,7 +17,7 @@ from articulus.model.files.toml.reader import load_tables
 from articulus.model.mechanism import values_of
 from articulus.model.mechanism.pose import Pose
 from articulus.motion.trajectory import Ball, Clear, Crate, Facing, Hull, InBox, OnLine, Rod
-from articulus.motion.trajectory.schemes import RICCATI, scheme
+from articulus.motion.trajectory.schemes import scheme
 from articulus.motion.trajectory.task import COSTS
 from articulus.simulation.solve.goals import FramePoint, FramePose
 from articulus.study.courses import Courses
@@ -240,7 +240,7 @@ class _Reader(Tables):
                 continue
             if key == "scheme":
                 try:
-                    made[key] = given if given in RICCATI else scheme(str(given)).name
+                    made[key] = scheme(str(given)).name
                 except InputError as error:
                     for finding in error.findings:
                         self.report.add("solve.scheme", shown(given), finding.expected)

@@ -1,0 +1,154 @@
+"""A plan by collocation: on a first mesh, on finer ones, and on ones whose motion keeps its limits between the points, too."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from articulus.motion.trajectory.collocation import Layout, first_guess
+from articulus.motion.trajectory.condensed import Condensed
+from articulus.motion.trajectory.interior import solve_condensed
+from articulus.motion.trajectory.ipopt import Solution, SolverSettings, solve
+from articulus.motion.trajectory.optimality import with_nodes
+from articulus.motion.trajectory.overload import interval_loads, narrow_bounds
+from articulus.motion.trajectory.plans import JUMP, Plan
+from articulus.motion.trajectory.problem import Problem
+from articulus.motion.trajectory.program import Program
+from articulus.motion.trajectory.refine import cut, interval_errors, refine
+from articulus.motion.trajectory.task import Task
+
+if TYPE_CHECKING:
+    from articulus.motion.trajectory.schemes.collocation import Collocation
+    from articulus.motion.trajectory.schemes.scheme import PlanSettings
+
+ROUNDS = 5
+"""Most refinements of a mesh."""
+DRAWS = 12
+"""Most times that bounds are drawn in because limits are exceeded between points."""
+CUT = 6
+"""After how many of them the intervals that still exceed limits are cut."""
+
+
+def solve_first(
+    problem: Problem, scheme: Collocation, settings: PlanSettings, task: Task | None, guess: Plan | None
+) -> Plan:
+    """Return the plan on the first mesh, of intervals of equal length, begun at the durations of a guess."""
+    meshes = tuple(np.linspace(0.0, 1.0, n + 1) for n in settings.counts)
+    program, layouts = scheme.transcribe(problem, meshes)
+    x = first_guess(problem, layouts)
+    if guess is not None:
+        for layout, other, phase in zip(layouts, guess.layouts, problem.phases):
+            x[layout.duration] = np.clip(guess.solution.x[other.duration], *phase.duration)
+    return _solve_on(problem, program, layouts, scheme, meshes, task, settings.solver, x)
+
+
+def _solve_on(
+    problem: Problem,
+    program: Program,
+    layouts: Sequence[Layout],
+    scheme: Collocation,
+    meshes: tuple[np.ndarray, ...],
+    task: Task | None,
+    settings: SolverSettings,
+    x: np.ndarray,
+) -> Plan:
+    """Return the plan on meshes, begun at unknowns x."""
+    known = scheme.structured and not settings.options
+    structure = Condensed.of(problem, layouts, program) if known else None
+    solution = solve_program(program, structure, x, settings)
+    errors = [interval_errors(p, a, scheme, solution.x) for p, a in zip(problem.phases, layouts)]
+    worst = float(max(e.sum() for e in errors))
+    return Plan(problem, solution, program, tuple(layouts), scheme, meshes, task, worst)
+
+
+def solve_program(
+    program: Program, structure: Condensed | None, x: np.ndarray, settings: SolverSettings
+) -> Solution:
+    """Return the solution of a program from a guess: by its structure where it has one and that succeeds, else by ipopt."""
+    begin = time.perf_counter()
+    limits: dict[str, Any] = {"tolerance": settings.tolerance, "iterations": settings.iterations}
+    solution = None
+    if structure is not None:
+        solution = solve_condensed(program, structure, x, **limits, time_limit=settings.time_limit)
+    if solution is not None:
+        return solution
+    left = max(settings.time_limit - (time.perf_counter() - begin), 1e-3)
+    return solve(program, x, **limits, time_limit=left, options=settings.options)
+
+
+def refine_plan(plan: Plan, scheme: Collocation, error: float, settings: SolverSettings) -> Plan:
+    """Return a plan on finer meshes, with nodes where inputs jump, until its estimated error is reached."""
+    problem = plan.problem
+    for k in range(ROUNDS + 1):
+        if not plan.converged:
+            break
+        meshes, layouts, x = plan.meshes, plan.layouts, plan.solution.x
+        jumps = [scheme.nodes_at_jumps(at) for at in plan.input_jumps()]
+        off = max(float(np.abs(mesh[:, None] - at).min(0).max(initial=0)) for mesh, at in zip(meshes, jumps))
+        if plan.error <= error and off <= JUMP:
+            break
+        if k == ROUNDS:
+            if plan.error > error:
+                warn_of_error(plan.error, error)
+            else:
+                warnings.warn(
+                    f"plan: after {ROUNDS} refinements an input still jumps {off:.2g} of the duration away from the ends of all intervals; "
+                    "the cost is larger than the least by about the square of that. Expected more intervals to begin with",
+                    stacklevel=5,
+                )
+            break
+        errors = [interval_errors(p, a, scheme, x) for p, a in zip(problem.phases, layouts)]
+        finer = [
+            refine(mesh, e, error / len(e)) if plan.error > error else mesh for mesh, e in zip(meshes, errors)
+        ]
+        meshes = tuple(with_nodes(mesh, at) for mesh, at in zip(finer, jumps))
+        program, new = scheme.transcribe(problem, meshes)
+        plan = _solve_on(problem, program, new, scheme, meshes, plan.task, settings, _interpolate(plan, new))
+    return plan
+
+
+def warn_of_error(reached: float, error: float) -> None:
+    """Tell of an error that refinements did not reach."""
+    warnings.warn(
+        f"plan: after {ROUNDS} refinements the estimated error of the states is {reached:.2g}, above {error:.2g}; inputs that jump "
+        "need intervals that end where they jump, smooth ones more intervals to begin with or a scheme of higher order",
+        stacklevel=5,
+    )
+
+
+def keep_limits(plan: Plan, scheme: Collocation, most: float, settings: SolverSettings) -> Plan:
+    """Return a plan that keeps its limits between the points of the mesh, too, up to a part of them."""
+    program, problem, task = plan.program, plan.problem, plan.task
+    parts = [np.ones((len(a.intervals), p.size)) for a, p in zip(plan.layouts, problem.phases)]
+    for k in range(DRAWS):
+        x, layouts, meshes = plan.solution.x, plan.layouts, plan.meshes
+        loads = [interval_loads(p, a, scheme, x)[0] for p, a in zip(problem.phases, layouts)]
+        if not plan.converged or max(each.max() for each in loads) <= 1 + most:
+            break
+        parts = [
+            np.where(each > 1 + most / 2, part / np.maximum(each, 1.0), part)
+            for part, each in zip(parts, loads)
+        ]
+        if k % CUT == CUT - 1:
+            cuts = [1 + (each.max(1) > 1 + most) for each in loads]
+            meshes = tuple(cut(mesh, each) for mesh, each in zip(meshes, cuts))
+            parts = [part.repeat(each, axis=0) for part, each in zip(parts, cuts)]
+            program, finer = scheme.transcribe(problem, meshes)
+            x, layouts = _interpolate(plan, finer), tuple(finer)
+        narrow = narrow_bounds(program, problem.phases, layouts, parts)
+        plan = _solve_on(problem, narrow, layouts, scheme, meshes, task, settings, x)
+    return plan
+
+
+def _interpolate(plan: Plan, layouts: Sequence[Layout]) -> np.ndarray:
+    """Return the unknowns of a plan on other meshes."""
+    parts = []
+    for course, layout, old in zip(plan.courses, layouts, plan.layouts):
+        s = (course.t - course.t[0]) / (course.t[-1] - course.t[0])
+        z = np.column_stack([np.interp(layout.fractions, s, column) for column in course.z.T])
+        parts.append(np.append(z.ravel(), plan.solution.x[old.duration]))
+    return np.concatenate(parts)
