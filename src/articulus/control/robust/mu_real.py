@@ -1,21 +1,20 @@
 """Lower bounds of mu for real blocks only: singular perturbations at the corners and on the edges of the box of parameters.
 
 det(I - M Delta) is complex at most frequencies and must vanish in both parts, so that all but one of the parameters are at
-their limits k s and one is between, with s signs: for each edge the least k at which the one that is missing is real and not
-larger than k. Of a real M one equation is left, and the corners alone decide where no parameter is repeated.
+their limits k s and one is between, with s signs. On such an edge there are two real unknowns, k and the free parameter: the
+solutions are eigenvalues (`_solutions`), all of them are found, and the least decides. Of a real M one equation is left: the corners
+decide where no parameter is repeated, and else also the least k at which the free parameter becomes real.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from articulus.control.robust.blocks import BlockStructure
-from articulus.control.robust.mu_lower import inverse
+from articulus.control.robust.mu_lower import inverse, solved
 
 MOST_EDGES = 128
 """Edges that are searched; of more, half as many by a fixed random choice."""
@@ -23,11 +22,18 @@ STARTS, EDGES, STEPS = 16, 4, 5
 """Of the descent: starts, edges from each, steps of Newton's method on each."""
 SINGULAR = 1e-11
 """Distance of an eigenvalue of M Delta from 1 that counts as rounding."""
-REACH, FAR = 4.0, 1000.0
-"""Sizes up to this multiple of the least possible are searched on edges, and at all."""
-GRID = 25
-TRIES = 4
-"""Sizes of an edge at which the missing parameter is real that are looked at, until one is not larger than the others."""
+FAR = 1e6
+"""Sizes up to this multiple of the least possible are searched."""
+GRID = 60
+"""Sizes on an edge of a real matrix at which the free parameter is looked at, before bisection."""
+MOST_SOLUTIONS = 64
+"""Solutions on an edge up to which all are found; edges with more are left to the descent."""
+TRIES = 3
+"""Solutions of an edge that are polished, from the least on, until one is singular to rounding."""
+IMAGINARY = 1e-5
+"""Imaginary part of a solution, over its size, up to which Newton's method is asked whether it is real."""
+SHIFT = 1.37
+"""Number beside which solutions are found, over the upper bound: there is none so near to zero."""
 NEAR = 1e-3
 """Distance of the bounds, over the upper one, from which on nothing better is searched."""
 REAL = 1e-12
@@ -42,6 +48,7 @@ def lower_real(M: np.ndarray, structure: BlockStructure, upper: np.ndarray) -> t
         search.corner(signs)
     if len(structure.blocks) > 1:
         search.edges()
+        search.real_edges()
         search.descend()
     return search.best, (search.factors @ structure.groups)[:, :, None] * np.eye(structure.size)
 
@@ -64,8 +71,7 @@ class _Search:
         """Look at all edges, or at some of them."""
         for free in range(self.count):
             for signs in _signs(self.count, free):
-                rows = self._active()
-                self.edge(rows, np.tile(signs, (len(rows), 1)), free)
+                self.edge(self._active(), signs, free)
 
     def descend(self) -> None:
         """Go from random parameters, and from the best, from edge to edge to where singular ones are least (locally).
@@ -106,13 +112,32 @@ class _Search:
         return np.flatnonzero(~self.plain & (self.best < (1.0 - NEAR) * self.upper))
 
     def edge(self, rows: np.ndarray, signs: np.ndarray, free: int) -> None:
-        """Look at an edge of each of some matrices for sizes below the best."""
+        """Look at an edge of each of some matrices: all its solutions, from the least on."""
         if not len(rows):
             return
-        far = np.where(self.best[rows] > 0, 1.0 / np.maximum(self.best[rows], 1e-300), np.inf)
-        limits = (1.0 - 1e-6) / self.upper[rows], np.minimum(far, REACH / self.upper[rows])
-        bound, found = _edge(self.M[rows], self.structure, limits, signs, free)
-        self._take(rows, bound, found)
+        k, d = _solutions(self.M[rows], self.structure, self.upper[rows], signs, free)
+        at = np.eye(self.count)[free]
+        for column in range(min(TRIES, k.shape[1])):
+            better = np.abs(k[:, column]) * np.maximum(self.best[rows], 1e-300) < 1.0 - 1e-9
+            here = np.flatnonzero(better & np.isfinite(k[:, column]))
+            if not len(here):
+                return
+            q = k[here, column, None] * signs * (1.0 - at) + d[here, column, None] * at
+            self._on_edge(
+                rows[here], q, np.tile(signs * (1.0 - at), (len(here), 1)), np.full(len(here), free)
+            )
+
+    def real_edges(self) -> None:
+        """Look at all edges of real matrices for the least size at which the free parameter becomes real: repeated parameters only."""
+        rows = np.flatnonzero(self.plain & (self.upper > 0))
+        if not len(rows) or max(b.size for b in self.structure.blocks) == 1:
+            return
+        for free in range(self.count):
+            for signs in _signs(self.count, free):
+                bound, found = _real_edge(
+                    self.M[rows].real, self.structure, self.upper[rows], self.best[rows], signs, free
+                )
+                self._take(rows, bound, found)
 
     def _take(self, rows: np.ndarray, bound: np.ndarray, found: np.ndarray) -> None:
         better = bound > self.best[rows]
@@ -163,77 +188,93 @@ def _corner(
     return np.abs(found), k[:, None] * signs
 
 
-def _edge(
+def _parts(M: np.ndarray, structure: BlockStructure, signs: np.ndarray, free: int) -> tuple[np.ndarray, ...]:
+    """Return A, B, C, D: the free parameter d makes I - M Delta singular if 1 / d is an eigenvalue of D + C (I / k - A)^-1 B."""
+    inside = structure.groups[free] > 0
+    outside = ~inside
+    side = (signs @ structure.groups)[outside]
+    return (
+        M[:, outside][:, :, outside] * side,
+        M[:, outside][:, :, inside],
+        M[:, inside][:, :, outside] * side,
+        M[:, inside][:, :, inside],
+    )
+
+
+def _solutions(
+    M: np.ndarray, structure: BlockStructure, upper: np.ndarray, signs: np.ndarray, free: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the real k, and the free parameter d with |d| <= |k|, that make I - M Delta singular on an edge, (f, n), the least first.
+
+    With 1 / k = s and N(s) = D + C (s I - A)^-1 B, 1 / d is an eigenvalue of N(s). It is real, for a real s, if N and its conjugate
+    share it: where N (x) I - I (x) conj(N) is singular. That has 2 a b states, a and b being the sizes of A and D, and its zeros are
+    eigenvalues, found in t = 1 / (s - s0) because D is often zero. Rows are filled up with infinity.
+    """
+    A, B, C, D = _parts(M, structure, signs, free)
+    a, b = A.shape[1], D.shape[1]
+    if 2 * a * b > MOST_SOLUTIONS:
+        return np.full((len(M), 0), np.inf), np.zeros((len(M), 0))
+    one, none = np.eye(b), np.zeros((len(M), a * b, a * b))
+    conj = [X.conj() for X in (A, B, C, D)]
+    big = np.block([[_kron(A, one), none], [none, _kron(one, conj[0])]])
+    into = np.concatenate([_kron(B, one), _kron(one, conj[1])], axis=1)
+    out = np.concatenate([_kron(C, one), -_kron(one, conj[2])], axis=2)
+    s0 = SHIFT * upper
+    X = solved(s0[:, None, None] * np.eye(2 * a * b) - big, np.eye(2 * a * b, dtype=complex)[None])
+    through = _kron(D, one) - _kron(one, conj[3]) + out @ X @ into
+    rounding = 1e-13 * upper[:, None, None] * (1.0 + 0.3j) * np.diag(np.linspace(0.7, 1.3, b * b))
+    t = np.linalg.eigvals(X @ into @ solved(through + rounding, out @ X) - X)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        s = s0[:, None] + 1.0 / t
+        k = 1.0 / s.real
+        real = (np.abs(s.imag) <= IMAGINARY * np.abs(s)) & (np.abs(k) * upper[:, None] < FAR)
+        k = np.where(real, k, 1.0 / s0[:, None])
+        N = C[:, None] @ solved(
+            np.eye(a) / k[:, :, None, None] - A[:, None], np.broadcast_to(B[:, None], (*k.shape, a, b))
+        )
+        d = 1.0 / np.linalg.eigvals(np.nan_to_num(N + D[:, None]))
+    nearest = np.argmin(np.abs(d.imag) / np.maximum(np.abs(d), 1e-300), axis=2)[..., None]
+    d = np.take_along_axis(d, nearest, axis=2)[..., 0].real
+    k = np.where(real & (np.abs(d) <= np.abs(k) * (1.0 + 1e-6)), k, np.inf)
+    order = np.argsort(np.abs(k), axis=1, kind="stable")
+    return np.take_along_axis(k, order, axis=1), np.take_along_axis(d, order, axis=1)
+
+
+def _kron(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return Kronecker products of matrices, one of which may be one for all, (f, ...)."""
+    product = a[..., :, None, :, None] * b[..., None, :, None, :]
+    return product.reshape(len(product), a.shape[-2] * b.shape[-2], a.shape[-1] * b.shape[-1])
+
+
+def _real_edge(
     M: np.ndarray,
     structure: BlockStructure,
-    limits: tuple[np.ndarray, np.ndarray],
+    upper: np.ndarray,
+    best: np.ndarray,
     signs: np.ndarray,
     free: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the bound 1 / k of the least k between limits on an edge (signs: (f, blocks)), 0 where there is none, and the parameters."""
-    inside = structure.groups[free] > 0
-    outside = ~inside
-    side = (signs @ structure.groups)[:, outside]
-    inner_M, inward = M[:, inside][:, :, inside], M[:, outside][:, :, inside]
-    outward, rest = M[:, inside][:, :, outside], M[:, outside][:, :, outside]
+    """Return bounds 1 / k of the least k on an edge of real matrices at which the free parameter is real and not larger, and the parameters."""
+    A, B, C, D = _parts(M, structure, signs, free)
 
-    def missing(k: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return the values of the free parameter that make the matrices of some rows singular, sorted, (rows, r)."""
-        D = (k[:, None] * side[rows])[:, None, :]
-        rr = np.eye(side.shape[1]) - rest[rows] * D
-        inner = inner_M[rows] + (outward[rows] * D) @ np.linalg.solve(rr, inward[rows])
-        values = np.linalg.eigvals(inner)
-        return np.sort_complex(1.0 / np.where(np.abs(values) > 0, values, np.finfo(float).tiny))
+    def missing(k: np.ndarray) -> np.ndarray:
+        """Return the least real value of the free parameter that makes the matrices singular, infinite if there is none."""
+        values = np.linalg.eigvals(D + C @ solved(np.eye(A.shape[1]) / k[:, None, None] - A, B))
+        real = np.where(values.imag == 0, values.real, 0.0)
+        largest = np.take_along_axis(real, np.argmax(np.abs(real), axis=1)[:, None], axis=1)[:, 0]
+        return 1.0 / np.where(largest != 0, largest, np.finfo(float).tiny)
 
-    everything = np.arange(len(M))
-    grid = limits[0] * (limits[1] / limits[0]) ** (np.arange(GRID) / (GRID - 1))[:, None]
-    bound, parameters = np.zeros(len(M)), np.zeros(signs.shape)
-    try:
-        path = np.array([missing(k, everything) for k in grid])
-    except np.linalg.LinAlgError:  # a corner on the grid is itself singular: the corners find it
-        return bound, parameters
-    within = np.abs(path.real) <= 1.2 * grid[:, :, None]
-    crossing = (path.imag[:-1] * path.imag[1:] <= 0) & (within[1:] | within[:-1])
-    left = np.flatnonzero(crossing.any(axis=(0, 2)))
-    for _ in range(TRIES):
-        if not len(left):
-            break
-        first = np.argmax(crossing[:, left].any(axis=2), axis=0)
-        which = np.argmax(crossing[first, left], axis=1)
-        ends = path[first, left, which], path[first + 1, left, which]
-        k, value = _root(partial(missing, rows=left), grid[first, left], grid[first + 1, left], *ends)
-        good = (np.abs(value.imag) <= 1e-10 * k) & (np.abs(value.real) <= k * (1 + 1e-12))
-        at = left[good]
-        bound[at], parameters[at] = 1.0 / k[good], k[good, None] * signs[at]
-        parameters[at, free] = value.real[good]
-        crossing[first, left, which] = False
-        left = left[~good]
-        left = left[crossing[:, left].any(axis=(0, 2))]
-    return bound, parameters
-
-
-def _root(
-    missing: Callable[[np.ndarray], np.ndarray],
-    low: np.ndarray,
-    high: np.ndarray,
-    at_low: np.ndarray,
-    at_high: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return k between low and high where the imaginary part of the missing value vanishes, and the value."""
-    a, b = at_low.imag.copy(), at_high.imag.copy()
-    f, near, k = np.arange(len(low)), at_low, low
-    for _ in range(30):  # regula falsi of Illinois
-        slope = np.where(a != b, b - a, 1.0)
-        k = np.clip(low - a * (high - low) / slope, low, high)
-        values = missing(k)
-        near = values[f, np.argmin(np.abs(values - near[:, None]), axis=1)]
-        same = near.imag * b > 0
-        a, b = np.where(same, 0.5 * a, b), near.imag
-        low, high = np.where(same, low, high), k
-        low, high, a, b = (
-            np.where(low <= high, low, high),
-            np.where(low <= high, high, low),
-            np.where(low <= high, a, b),
-            np.where(low <= high, b, a),
-        )
-    return k, near
+    far = np.where(best > 0, 1.0 / np.maximum(best, 1e-300), 1e3 / upper)
+    low = (1.0 - 1e-6) / upper
+    grid = low * np.maximum(far / low, 1.0) ** (np.arange(GRID) / (GRID - 1))[:, None]
+    holds = np.array([np.abs(missing(k)) <= k for k in grid])
+    first, f = np.argmax(holds, axis=0), np.arange(len(M))
+    low, high = grid[np.maximum(first - 1, 0), f], grid[first, f]
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        inside = np.abs(missing(middle)) <= middle
+        low, high = np.where(inside, low, middle), np.where(inside, middle, high)
+    some = holds.any(axis=0)
+    parameters = high[:, None] * signs
+    parameters[:, free] = missing(high)
+    return np.where(some, 1.0 / high, 0.0), np.where(some[:, None], parameters, 0.0)
