@@ -40,8 +40,10 @@ from articulus.control.robust.margins import one_sided, perron, real_two_sided, 
 from articulus.control.robust.mu_semidefinite import mu_semidefinite
 from articulus.control.robust.mussv import Mu, mussv
 from articulus.control.robust.polynomials import FamilyStability, edges, kharitonov, polynomic
+from articulus.control.robust.robgain import RobustPerformance, robgain, robustperf
 from articulus.control.robust.robstab import RobustStability, robstab
 from articulus.control.robust.uncertain import UncertainModel, uncertain
+from articulus.control.robust.wcgain import WorstCaseGain, wcgain
 from articulus.control.sampled_response.grid import FrequencyGrid
 from articulus.control.sampled_response.spectral import spectral_factor
 from articulus.control.sampled_response.wiener_hopf import WienerHopf, wiener_hopf
@@ -92,6 +94,7 @@ __all__ = [
     "Proof",
     "ReducedModel",
     "RiccatiSolution",
+    "RobustPerformance",
     "RobustStability",
     "RunMargins",
     "Shaper",
@@ -99,6 +102,7 @@ __all__ = [
     "TunedAbsorber",
     "UncertainModel",
     "WienerHopf",
+    "WorstCaseGain",
     "ZeroDynamics",
     "Zeros",
     "as_plant",
@@ -163,7 +167,9 @@ __all__ = [
     "rate_feedback",
     "real_two_sided",
     "reduce_controller",
+    "robgain",
     "robstab",
+    "robustperf",
     "rolloff",
     "run_margins",
     "sample",
@@ -179,6 +185,7 @@ __all__ = [
     "tzero",
     "uncertain",
     "unsample",
+    "wcgain",
     "weighted_balred",
     "weighted_lqg",
     "wiener_hopf",

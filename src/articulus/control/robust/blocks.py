@@ -85,7 +85,8 @@ class BlockStructure:
         ends = np.cumsum([b.size for b in self.blocks])
         return [slice(int(e) - b.size, int(e)) for b, e in zip(self.blocks, ends)]
 
-    def _places(self, which: str) -> np.ndarray:
+    def places_of(self, which: str) -> np.ndarray:
+        """Return where the "rows" or "columns" of Delta are in its square form."""
         return np.concatenate(
             [np.arange(s.start, s.start + getattr(b, which)) for b, s in zip(self.blocks, self.slices)]
         )
@@ -95,17 +96,26 @@ class BlockStructure:
         if (self.columns, self.rows) == (self.size, self.size):
             return M
         out = np.zeros((*M.shape[:-2], self.size, self.size), dtype=M.dtype)
-        out[..., self._places("columns")[:, None], self._places("rows")] = M
+        out[..., self.places_of("columns")[:, None], self.places_of("rows")] = M
         return out
 
     def cut(self, delta: np.ndarray) -> np.ndarray:
         """Return Delta (..., rows, columns) from its square form."""
-        return delta[..., self._places("rows")[:, None], self._places("columns")]
+        return delta[..., self.places_of("rows")[:, None], self.places_of("columns")]
 
     def cut_form(self, form: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return a square matrix of scalings at outputs of M, between outputs and inputs, and at inputs."""
-        z, w = self._places("columns"), self._places("rows")
+        z, w = self.places_of("columns"), self.places_of("rows")
         return form[np.ix_(z, z)], form[np.ix_(z, w)], form[np.ix_(w, w)]
+
+    def real_values(self, delta: np.ndarray) -> dict[str, float]:
+        """Return the values of named real blocks in Delta (rows, columns)."""
+        values, row, column = {}, 0, 0
+        for block in self.blocks:
+            if block.real and block.name:
+                values[block.name] = float(delta[row, column].real)
+            row, column = row + block.rows, column + block.columns
+        return values
 
     def inside(self, place: slice, matrices: list[np.ndarray]) -> np.ndarray:
         """Return matrices (k, n, n) of zeros but for the given ones at a block's place."""

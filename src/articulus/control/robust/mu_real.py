@@ -274,7 +274,7 @@ def _real_edge(
         middle = 0.5 * (low + high)
         inside = np.abs(missing(middle)) <= middle
         low, high = np.where(inside, low, middle), np.where(inside, middle, high)
-    some = holds.any(axis=0)
+    some: np.ndarray = np.any(holds, axis=0)
     parameters = high[:, None] * signs
     parameters[:, free] = missing(high)
     return np.where(some, 1.0 / high, 0.0), np.where(some[:, None], parameters, 0.0)
