@@ -17,7 +17,7 @@ from articulus.simulation.loop.equations import PROJECTED
 from articulus.simulation.loop.outputs import Outputs
 from articulus.simulation.results.signal import Signal
 from articulus.simulation.results.status import Doubt
-from articulus.simulation.running import dry_friction, failures, resolution
+from articulus.simulation.running import dry_friction, failures, reference, resolution
 from articulus.simulation.running.joint_limits import DEPTH, PAST_LIMITS, limit_excess
 from articulus.simulation.running.tolerance import SHARE
 
@@ -46,6 +46,8 @@ ROW_BY_ROW = 1000
 """Samples of a doubtful run at which constraint rows are looked at one by one."""
 EVERY = 64
 """Runs of many that are looked at for dry friction, beside the first SAMPLES: every so many."""
+THINNED = 200
+"""Samples of a run from which the range of its motion is taken."""
 DIAGNOSED = 3
 """Doubtful runs of a batch for which the cause is looked for: the worst."""
 BURST = 0.05
@@ -61,6 +63,12 @@ FEW = 4
 """Samples below which a motion may be at rest in all of them, so that the energy at play between is not seen."""
 SINGULAR = 1e-3
 """Fall of the smallest singular value of the constraint Jacobian, against its median, that counts as a singular position [-]."""
+STEPS = 0.02
+"""Error of a method of low order, over the motion of a joint or flexible body in the run [-]: twice `ENERGY`, which is about half of it in speeds."""
+STEPS_FIGURE = "error of the method's steps over the motion"
+PHASE = 0.3
+"""Phase by which a vibration is late or early at the end by the method alone [rad]: its position is then wrong by three tenths of the amplitude."""
+PHASE_FIGURE = "phase by which the method delays or advances a vibration [rad]"
 VIBRATION_FIGURE = "amplitude that a vibration loses or gains by the method"
 FRICTION_FIGURE = "step over the time in which dry friction brings a joint to rest"
 
@@ -142,6 +150,8 @@ def find(
         runner.engine.system, evidence.samples[..., runner.engine.system.places["q"]], evidence.t
     )
     over = dict(_figures(runner, evidence)) | {PAST_LIMITS: (past.share, DEPTH)}
+    if runner.outside is None and reference.comparable(runner.engine, runner.method):
+        over[STEPS_FIGURE] = (_steps(runner, samples, good), STEPS)
     worst = np.max([value / limit for value, limit in over.values()], axis=0)
     beyond = np.flatnonzero(worst > 1)
     told = set(beyond[np.argsort(-worst[beyond])][:DIAGNOSED].tolist())
@@ -227,7 +237,9 @@ def _figures(runner: Runner, evidence: _Evidence) -> Iterator[tuple[str, tuple[n
     if _explicit(runner) and dry_friction.present(runner.engine.system):
         yield FRICTION_FIGURE, (_friction(runner, evidence), FRICTION)
     if resolution.ACCELERATION in runner.outputs.names and not find_method(runner.method).controls_error:
-        yield VIBRATION_FIGURE, (_vibration(runner, evidence), VIBRATION)
+        amplitude, phase = _vibration(runner, evidence)
+        yield VIBRATION_FIGURE, (amplitude, VIBRATION)
+        yield PHASE_FIGURE, (phase, PHASE)
     yield from _validity(runner, evidence)
     yield "rejected steps over evaluations", (runner.rejected_shares()[evidence.rows], REJECTED)
 
@@ -289,28 +301,51 @@ def _friction(runner: Runner, evidence: _Evidence) -> np.ndarray:
 
 
 def _vibration(runner: Runner, evidence: _Evidence) -> np.ndarray:
-    """Return the share of its amplitude by which the method changes a vibration that takes part, (rows,) [-]; of the runs that `_friction` looks at."""
-    system, out = runner.engine.system, np.zeros(len(evidence.rows))
+    """Return by how much the method changes a vibration that takes part: share of the amplitude [-], phase [rad], (2, rows); of some runs, chosen as by `_friction`."""
+    system, out = runner.engine.system, np.zeros((2, len(evidence.rows)))
     method, number = find_method(runner.method), runner.first_run + evidence.rows
-    groups = _groups(system.description)
+    groups = reference.coordinate_groups(system.description)
     for i in np.flatnonzero((number < SAMPLES // 4) | (number % (4 * EVERY) == 0)):
         states = evidence.samples[i]
         moved = np.fmax.reduce(np.abs(states - states[0])[:, system.places["q"]], axis=0)
         ranges = _ranges(system.description, moved, groups)
         p = runner.p[evidence.rows[i]]
-        out[i] = resolution.lost(
+        out[:, i] = resolution.vibration_errors(
             runner.outputs, method, states[0], ranges, p, evidence.t[0], runner.h, runner.k
         )
     return out
 
 
-def _groups(d: Description) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the places in v and in q of each joint and of the modes of each flexible body."""
-    out = []
-    for c in d.connections:
-        for v, q in ((d.v_slices[c.name], d.q_slices[c.name]), d.mode_slices(c.child)):
-            out.append((np.arange(v.start, v.stop), np.arange(q.start, q.stop)))
+def _steps(runner: Runner, samples: np.ndarray, good: np.ndarray) -> np.ndarray:
+    """Return the error of the steps over the motion, (rows,) [-]; of some runs, chosen as by `_friction`."""
+    out, number = np.zeros(len(good)), runner.first_run + good
+    looked_at = np.flatnonzero((number < SAMPLES // 4) | (number % (4 * EVERY) == 0))
+    if not looked_at.size:
+        return out
+    system, rows = runner.engine.system, good[looked_at]
+    p = np.broadcast_to(runner.p, (len(samples), runner.p.shape[-1]))[rows]
+    ranges = _motion(runner, samples, rows)
+    for ratio, end in reference.comparisons(runner.engine, runner.k, runner.every):
+        reached = samples[rows, end // runner.every if end % runner.every == 0 else -1, : system.nc]
+        out[looked_at], known = reference.reference_errors(
+            runner.engine, runner.c0[rows], p, runner.t0, ratio, end, reached, ranges
+        )
+        if known or out.max() > STEPS:
+            break
     return out
+
+
+def _motion(runner: Runner, samples: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return how far and how fast each group of coordinates moves in some runs, over what is large for it, (rows, 2, groups)."""
+    system = runner.engine.system
+    at = np.unique(np.linspace(0, samples.shape[1] - 1, THINNED).round().astype(int))
+    states = samples[np.ix_(rows, at)][..., : system.nc]
+    displacement, speed = (
+        np.fmax.reduce(reference.shares_of(system.description, x, system.places)[..., i, :], axis=1)
+        for i, x in enumerate((states - states[:, :1], states))
+    )
+    ranges = np.stack([displacement, speed], axis=1)
+    return ranges if at.size >= FEW else np.maximum(ranges, 1.0)
 
 
 def _ranges(d: Description, moved: np.ndarray, groups: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:

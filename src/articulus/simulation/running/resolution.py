@@ -1,20 +1,30 @@
-"""Vibrations that a method with fixed steps damps or drives by itself, however little energy they have.
+"""Vibrations that a method with fixed steps damps, drives or delays by itself, however little energy they have.
 
 About a state, c' = J c: what a method makes of a mode exp(lambda t) in a step is known without a run, R(lambda, h) instead of
-exp(lambda h). Over n steps the amplitude is wrong by the factor exp(n (ln |R| - h Re lambda)); of a mode that dies out by itself only the
-steps of its life count. Whether a mode takes part is told by the rates: its distance from where it would be at rest is l' c' / lambda (l: left
+exp(lambda h). Over n steps the amplitude is wrong by the factor exp(n (ln |R| - h Re lambda)) and the phase by n (arg R - h Im lambda);
+of a mode that dies out by itself only the steps of its life count, and what is left of it then. Whether a mode takes part is told by the rates: its distance from where it would be at rest is l' c' / lambda (l: left
 eigenvector), and that moves each coordinate in proportion to its right eigenvector.
 """
 
 from __future__ import annotations
 
+import cmath
 import functools
 import math
 
 import numpy as np
 
-from articulus.model.mechanism import Description
-from articulus.simulation.integrate import Method, SecondOrder, SecondOrderMethod
+from articulus.simulation.integrate import (
+    AlphaMethod,
+    AlphaState,
+    Mechanical,
+    Method,
+    Sdirk,
+    SecondOrder,
+    SecondOrderMethod,
+)
+from articulus.simulation.integrate.sdirk import GAMMA
+from articulus.simulation.loop.displacement import displacement
 from articulus.simulation.loop.outputs import Outputs
 
 Array = np.ndarray
@@ -29,16 +39,18 @@ MOST = 100
 """Degrees of freedom up to which it is looked."""
 DIFFERENCE = 1e-6
 """Step of differences, over what is large for the coordinate [-]."""
+FIXED_STEPS = (Method, SecondOrderMethod, AlphaMethod, Sdirk)
+"""Kinds of methods whose steps are known beforehand."""
 ACCELERATION = "vdot"
 """Signal from which the derivatives are taken: of runs that report it, whose code is there already."""
 
 
-def lost(
+def vibration_errors(
     outputs: Outputs, method: object, state: Array, ranges: Array, p: Array, t: float, h: float, steps: int
-) -> float:
-    """Return the largest share of its amplitude by which the method changes a vibration that takes part [-]; 0 where nothing is known.
+) -> tuple[float, float]:
+    """Return how a method changes the vibrations that take part, the largest of each: share of the amplitude [-], phase [rad].
 
-    Rotations of ball and free joints count as free of springs.
+    Both are 0 where nothing is known.
 
     Parameters
     ----------
@@ -57,27 +69,27 @@ def lost(
         Of the run.
     """
     d = outputs.system.description
-    if not isinstance(method, (Method, SecondOrderMethod)) or not 0 < d.nv <= MOST:
-        return 0.0
+    if not isinstance(method, FIXED_STEPS) or not 0 < d.nv <= MOST:
+        return 0.0, 0.0
     scales = d.scales()
     large = scales.displacement
     J, rate = _equations(outputs, state, p, t, h)
     if not np.isfinite(J).all() or _at_most(method, J, h, steps) < WORTH:
-        return 0.0
+        return 0.0, 0.0
     from scipy.linalg import eig  # slow to import
 
     values, left, right = eig(J, left=True, right=True)
     norms = np.einsum("ik,ik->k", left.conj(), right)
-    worst = 0.0
+    amplitude = phase = 0.0
     for k in np.flatnonzero(values.imag > 0):
-        error = _error(method, complex(values[k]), h, steps)
-        if error <= worst or abs(norms[k]) < 1e-8:
+        share, delay = _errors(method, complex(values[k]), h, steps)
+        if (share <= amplitude and delay <= phase) or abs(norms[k]) < 1e-8:
             continue
         excursion = (left[:, k].conj() @ rate) / (norms[k] * values[k])
         motion = 2 * np.abs(right[d.nv :, k] * excursion) * scales.time**-1 / abs(values[k])
         if ((motion > PART * ranges / large) & (motion > SMALLEST)).any():
-            worst = error
-    return worst
+            amplitude, phase = max(amplitude, share), max(phase, delay)
+    return amplitude, phase
 
 
 def _equations(outputs: Outputs, state: Array, p: Array, t: float, h: float) -> tuple[Array, Array]:
@@ -85,70 +97,86 @@ def _equations(outputs: Outputs, state: Array, p: Array, t: float, h: float) -> 
     system, d = outputs.system, outputs.system.description
     scales = d.scales()
     large, fast = scales.displacement, scales.displacement / scales.time
-    place_of = _positions(d)
-    at_q, at_v = system.places["q"].start, system.places["v"].start
+    at_q, at_v = system.places["q"], system.places["v"].start
     shifted = np.tile(state, (1 + 2 * d.nv, 1))
-    for k, place in enumerate(place_of):
-        if place is not None:
-            shifted[1 + k, at_q + place] += DIFFERENCE * large[k]
+    displace = displacement(d) if d.nq != d.nv else np.add
+    for k, small in enumerate(np.diag(DIFFERENCE * large)):
+        shifted[1 + k, at_q] = np.array(displace(state[at_q], small)).ravel()
         shifted[1 + d.nv + k, at_v + k] += DIFFERENCE * fast[k]
     n = len(shifted)
-    found = outputs.values(shifted[None], p[None], np.zeros((1, n, system.nw)), np.full(n, t), h)[
+    vdot = outputs.values(shifted[None], p[None], np.zeros((1, n, system.nw)), np.full(n, t), h)[
         ACCELERATION
     ][0]
-    slopes = (found[1:] - found[0]).T / DIFFERENCE / fast[:, None]
+    slopes = (vdot[1:] - vdot[0]).T / DIFFERENCE / fast[:, None]
     J = np.vstack([np.hstack([np.zeros((d.nv, d.nv)), np.eye(d.nv) / scales.time]), slopes])
-    return J, np.concatenate([state[system.places["v"]] / large, found[0] / fast])
-
-
-def _positions(d: Description) -> list[int | None]:
-    """Return the place in q of each entry of v; None for those of joints with quaternions."""
-    out: list[int | None] = []
-    for c in d.connections:
-        q, v = d.q_slices[c.name], d.v_slices[c.name]
-        plain = c.joint.nq == c.joint.nv
-        out += [*range(q.start, q.stop)] if plain else [None] * (v.stop - v.start)
-        modes = d.mode_slices(c.child)[1]
-        out += range(modes.start, modes.stop)
-    return out
+    return J, np.concatenate([state[system.places["v"]] / large, vdot[0] / fast])
 
 
 def _at_most(method: object, J: Array, h: float, steps: int) -> float:
-    """Return about the error of the fastest mode that J can have, were it undamped."""
+    """Return about the larger error of the fastest mode that J can have, were it undamped."""
     power, exponent = J, 1
     for _ in range(3):
         power, exponent = power @ power, 2 * exponent
     rate = float(np.linalg.norm(power)) ** (1 / exponent)
-    return _error(method, 1j * rate, h, steps) if rate * h < 10 else 1.0
+    return max(_errors(method, 1j * rate, h, steps)) if rate * h < 10 else 1.0
 
 
-def _error(method: object, mode: complex, h: float, steps: int) -> float:
-    """Return the share of its amplitude by which a mode is wrong after the steps of its life, at most all of it."""
-    made = _made(method, mode.real * h, mode.imag * h)
-    if made <= 0:
-        return 1.0
+def _errors(method: object, mode: complex, h: float, steps: int) -> tuple[float, float]:
+    """Return by how much a mode is wrong after the steps of its life: share of the amplitude, at most all of it, and phase [rad].
+
+    Both count with what is then left of a mode that dies out: with 1/e at most.
+    """
+    factor = _amplification(method, mode.real * h, mode.imag * h)
     life = min(steps, 1 / (h * abs(mode.real))) if mode.real else steps
-    return -math.expm1(-abs(life * (math.log(made) - mode.real * h)))
+    left = math.exp(min(0.0, mode.real * h * life))
+    if factor == 0:
+        return left, 0.0
+    off = cmath.log(factor * cmath.exp(-mode * h))
+    return -left * math.expm1(-abs(life * off.real)), left * abs(life * off.imag)
 
 
 @functools.lru_cache(maxsize=4096)
-def _made(method: object, a: float, b: float) -> float:
-    """Return |R| of a step of one second for the mode exp((a + i b) t)."""
+def _amplification(method: object, a: float, b: float) -> complex:
+    """Return R of a step of one second for the mode exp((a + i b) t)."""
     z = complex(a, b)
+    if isinstance(method, Sdirk):
+        return (1 + (1 - 2 * GAMMA) * z) / (1 - GAMMA * z) ** 2
     if isinstance(method, Method):
-        n = method.past + 1
-        columns = []
-        for k in range(n):
-            x, *slopes = (np.array([1.0 + 0j if i == k else 0j]) for i in range(n))
-            after, kept = method.advance(lambda _, y: z * y, 0.0, x, tuple(slopes), 1.0)
-            columns.append([complex(y[0]) for y in (after, *kept[: method.past])])
-        roots = np.linalg.eigvals(np.array(columns).T)
+        roots = np.linalg.eigvals(_first_order_step(method, z))
     else:
-        problem = SecondOrder(lambda _, q, v: 2 * a * v - (a * a + b * b) * q)
-        moved = [
-            np.concatenate(method.advance(problem, 0.0, *start, 1.0))  # type: ignore[attr-defined]
-            for start in np.eye(2).reshape(2, 2, 1)
-        ]
-        roots = np.linalg.eigvals(np.array(moved).T)
-        z = complex(a, abs(b))
-    return float(np.abs(roots[np.abs(roots - np.exp(z)).argmin()]))
+        step = _alpha_step if isinstance(method, AlphaMethod) else _second_order_step
+        roots = np.linalg.eigvals(step(method, 2 * a, a * a + b * b))
+    return complex(roots[np.abs(roots - cmath.exp(z)).argmin()])
+
+
+def _first_order_step(method: Method, z: complex) -> Array:
+    """Return the matrix of a step for x' = z x, from x and earlier slopes to the same, (n, n)."""
+    n = method.past + 1
+    columns = []
+    for k in range(n):
+        x, *slopes = (np.array([1.0 + 0j if i == k else 0j]) for i in range(n))
+        after, history = method.advance(lambda _, y: z * y, 0.0, x, tuple(slopes), 1.0)
+        columns.append([complex(y[0]) for y in (after, *history[: method.past])])
+    return np.array(columns).T
+
+
+def _second_order_step(method: SecondOrderMethod, damping: float, stiffness: float) -> Array:
+    """Return the matrix of a step for v' = damping v - stiffness q, from q and v to the same, (2, 2)."""
+    problem = SecondOrder(lambda _, q, v: damping * v - stiffness * q)
+    after = [method.advance(problem, 0.0, *start, 1.0) for start in np.eye(2).reshape(2, 2, 1)]
+    return np.array([np.concatenate(each) for each in after]).T
+
+
+def _alpha_step(method: AlphaMethod, damping: float, stiffness: float) -> Array:
+    """Return the matrix of a step for v' = damping v - stiffness q, from q, v, v' and the auxiliary a to the same, (4, 4)."""
+    problem = Mechanical(
+        mass=lambda t, q: np.eye(1),
+        force=lambda t, q, v: damping * v - stiffness * q,
+        stiffness=lambda *_: np.array([[stiffness]]),
+        damping=lambda *_: np.array([[-damping]]),
+    )
+    columns = []
+    for start in np.eye(4).reshape(4, 4, 1):
+        end = method.step(problem, AlphaState(0.0, *start, np.zeros(0)), 1.0)
+        columns.append(np.concatenate([end.q, end.v, end.vdot, end.a]))
+    return np.array(columns).T
