@@ -187,3 +187,116 @@ def test_a_state_of_great_energy_is_no_divergence():
     m = art.Mechanism("world").body("b", 1e15, (1e5, 0, 0), (1e27,) * 3)
     m.joint("j", RY, "ground", "b", damping=1e24)
     assert art.simulate(m, 1.0, v0=[0.1], step=0.01).ok
+
+
+EXTREMES = [SIZES[0], SIZES[-1]]
+
+
+@pytest.mark.parametrize("size", EXTREMES, ids=str)
+@pytest.mark.parametrize(
+    "method", ["euler", "ab2", "ab3", "ab4", "am4", "lie_rk4", "newmark", "hht", "generalized_alpha"]
+)
+def test_methods_with_fixed_steps(size, method):
+    """Steps are the same sums: what differs is rounding, and Newton's stop at 1e-8 of a step."""
+    found = []
+    for L, M, T in (scaled(size), (1.0, 1.0, 1.0)):
+        u = of_slider(L)
+        run = art.simulate(
+            arm(L, M, T),
+            0.1 * T,
+            q0=np.array([0.3, 0.5, 0.2]) * u,
+            v0=np.array([1, -2, 0.5]) * u / T,
+            step=0.001 * T,
+            method=method,
+        )
+        assert run.ok
+        found.append(run.q / u)
+    assert found[0] == pytest.approx(found[1], abs=1e-8)
+
+
+@pytest.mark.parametrize("size", EXTREMES, ids=str)
+def test_bodies_on_ball_joints(size):
+    found = []
+    for L, M, T in (scaled(size), (1.0, 1.0, 1.0)):
+        m = art.Mechanism("chain", gravity=(0, 0, -9.81 * L / T**2))
+        for name, parent in (("one", "ground"), ("two", "one")):
+            m.body(name, M, (0.4 * L, 0, 0), (0.02 * M * L**2, 0.05 * M * L**2, 0.06 * M * L**2))
+            m.joint(name, art.Spherical(), parent, name, at=(0 if parent == "ground" else L, 0, 0))
+        v0 = np.array([0.1, 0.2, 1.0, -0.3, 0.5, 0.2]) / T
+        run = art.simulate(m, 0.1 * T, v0=v0, step=0.002 * T, method="absolute_sdirk")
+        assert run.ok
+        found.append(run.q)
+    assert found[0] == pytest.approx(found[1], abs=1e-7)  # Newton's stop is 1e-9 of a step
+
+
+def ball(L: float, M: float, T: float) -> art.Mechanism:
+    """Return a ball that flies in a plane."""
+    m = art.Mechanism("ball", gravity=(0, 0, -10 * L / T**2))
+    m.body("ball", M, inertia=(0.004 * M * L**2,) * 3)
+    return m.joint("fly", art.Free(), "ground", "ball")
+
+
+@pytest.mark.parametrize("size", EXTREMES, ids=str)
+@pytest.mark.parametrize("kind", ["contact", "contacts", "ground"])
+def test_contacts(size, kind):
+    """A ball lands with speed along the ground, slides, rolls; the same motion at every size."""
+    from articulus.simulation.loop import contact
+
+    found = []
+    for L, M, T in (scaled(size), (1.0, 1.0, 1.0)):
+        k, a = 2e4 * M / (T**2 * np.sqrt(L)), 0.3 * T / L
+        law = {"stiffness": k, "dissipation": a, "friction": 0.4}
+        shapes = (contact.Sphere("ball", 0.1 * L), contact.Plane("ground"))
+        if kind == "ground":
+            part = art.components.GroundContact("ball", slip_speed=0.01 * L / T, **law)
+        else:
+            law |= {"shear": 300.0 * M / T**2, "shear_damping": 0.02 * T, "rolling": 0.002 * L}
+            one, many = art.components.Contact, art.components.Contacts
+            part = one(*shapes, **law) if kind == "contact" else many(shapes, **law)
+        q0 = [1, 0, 0, 0, 0, 0, 0.12 * L] if kind != "ground" else [1, 0, 0, 0, 0, 0, 0.02 * L]
+        run = art.simulate(
+            ball(L, M, T), 0.5 * T, q0=q0, v0=[0, 0, 0, L / T, 0, 0], components=[part], step=1e-3 * T
+        )
+        force = run[f"{part.name}.force"] * T**2 / (M * L)
+        assert np.abs(force).max() > 5
+        found.append(np.concatenate([run.q / ([1] * 4 + [L] * 3), force], axis=1))
+    assert found[0] == pytest.approx(found[1], abs=1e-7)
+
+
+@pytest.mark.parametrize("size", EXTREMES, ids=str)
+def test_events(size):
+    """A mass that comes to rest on a stop after bounces, one that is locked where it starts, one that is locked when it comes by."""
+    found = []
+    for L, M, T in (scaled(size), (1.0, 1.0, 1.0)):
+        m = art.Mechanism("masses", gravity=(0, 0, -10 * L / T**2))
+        for name in ("bounces", "locked", "passes"):
+            m.body(name, M, (0.3 * L, 0, 0), (0.1 * M * L**2,) * 3)
+            m.joint(name, art.Prismatic((0, 0, 1)), "ground", name)
+        m.constrain(art.Lock("here", "locked", (0.5 * L,)))
+        m.constrain(art.Lock("there", "passes", (-0.5 * L,)))
+        events = [
+            art.events.Bounce("bounces", 0.0, side=-1, restitution=0.5),
+            art.events.Latch("here", name="first"),
+            art.events.Latch("there", name="second"),
+        ]
+        q0 = np.array([0.1, 0.5 * (1 + 1e-16), 0.0]) * L
+        run = art.simulate(m, 0.8 * T, q0=q0, events=events, step=0.01 * T)
+        assert {e.name for e in run.events} >= {"first", "second"}
+        found.append((run.q / L, [e.time / T for e in run.events]))
+    assert found[0][0] == pytest.approx(found[1][0], abs=1e-9)
+    assert found[0][0][-1] == pytest.approx([0.0, 0.5, -0.5], abs=1e-9)
+    assert found[0][1] == pytest.approx(found[1][1], abs=1e-7)
+
+
+@pytest.mark.parametrize("size", EXTREMES, ids=str)
+@pytest.mark.parametrize("method", ["rk4", "hht", "newmark"])
+def test_a_vibration_that_a_method_changes_is_told(size, method):
+    """Two radians a step, beside a wheel that has nearly all of the energy."""
+    L, M, T = scaled(size)
+    m = art.Mechanism("craft", gravity=(0, 0, 0)).body("wheel", 100 * M, inertia=(5 * M * L**2,) * 3)
+    m.body("part", M, (0.1 * L, 0, 0), inertia=(M * L**2,) * 3)
+    m.joint("w", RZ, "ground", "wheel").joint("x", X, "ground", "part", stiffness=4 * M / T**2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        run = art.simulate(m, 50 * T, q0=[0, 0.01 * L], v0=[150 / T, 0], step=T, method=method)
+    assert any("vibration" in each.figure for each in run.doubts)

@@ -13,9 +13,7 @@ from articulus.browser.drive.sticks import NAME
 from articulus.model.mechanism.numbers import Number, as_number, convert, quantity
 from articulus.simulation.loop.component import Disturbance, Scope
 from articulus.simulation.loop.components.checks import at_least, check_frame, named, positive, sampling
-
-HALVINGS = 26
-"""Halvings of the logarithm of the speed: over four decades it is then known to 1e-7."""
+from articulus.simulation.loop.contact.law import implicit_friction
 
 
 def failure_factors(rake: float, friction: float, steel_friction: float) -> tuple[float, float]:
@@ -56,7 +54,7 @@ class Soil(Disturbance):
     The force is so stiff (F / v_s is some 1e7 N s/m) that explicit steps of a millisecond jump to and fro about rest. It is
     therefore sampled and implicit: held for a period, it is the force at the velocity v that the point has at the end of
     the period under this very force, v = v_0 + h (a + W force). Here a is the acceleration of the point under all
-    other loads and W = J M^-1 J' its mobility; `resisted` solves for v, which is unique. A state of rest is one of the
+    other loads and W = J M^-1 J' its mobility; `implicit_friction` solves for v, which is unique. A state of rest is one of the
     law, whatever the period; a point that slides feels the force at most a period late.
 
     Limits: the angle of the blade is constant; the force points against the motion, whatever the blade; the ground is
@@ -124,36 +122,7 @@ class Soil(Disturbance):
         v = s.ask("velocity", s.q, s.v, frames=[self.frame])[3:]
         a = s.ask("acceleration", s.q, s.v, s.vdot, frames=[self.frame])[3:]
         free = v + h * (a - ca.mtimes(W, before))
-        force = resisted(free, h * W, strength, slow)
+        force = implicit_friction(free, h * W, strength, slow)
         s.remember("force", force)
         s.write("force", force)
         s.wrench(self.frame, ca.vertcat(SX.zeros(3), force))
-
-
-def resisted(free: SX, mobility: SX, strength: SX, slow: SX) -> SX:
-    """Return the force -strength v / rho, rho = sqrt(v . v + slow^2), at v = free + mobility force, (3,) [N].
-
-    v = (I + strength / rho mobility)^-1 free is shorter than `free`, and rho has one solution between slow and
-    sqrt(free . free + slow^2), since v is the minimum of a strictly convex function. It is found by halving its
-    logarithm, which needs no start and cannot fail.
-
-    Parameters
-    ----------
-    free : SX, (3,) [m/s]
-        Velocity without the force.
-    mobility : SX, (3, 3) [m/s / N]
-        Change of velocity by a force; symmetric, positive semidefinite.
-    strength : SX [N]
-    slow : SX [m/s]
-    """
-
-    def velocity(rho: SX) -> SX:
-        return ca.solve(SX.eye(3) + strength / rho * mobility, free)
-
-    low, high = slow, ca.sqrt(ca.sumsqr(free) + slow**2)
-    for _ in range(HALVINGS):
-        middle = ca.sqrt(low * high)
-        above = ca.sumsqr(velocity(middle)) + slow**2 > middle**2
-        low, high = ca.if_else(above, middle, low), ca.if_else(above, high, middle)
-    rho = ca.sqrt(low * high)
-    return -strength / rho * velocity(rho)

@@ -26,7 +26,6 @@ from articulus.simulation.running.asking import together
 from articulus.simulation.running.event_values import event_values
 from articulus.simulation.running.native_engine import NativeEngine
 from articulus.simulation.running.numeric_engine import NumericEngine
-from articulus.simulation.running.resting import ADHESION
 
 BLOCK = 64
 """Steps after which runs that were stopped by events are together with the others again."""
@@ -129,7 +128,9 @@ class NativeEventEngine(NativeEngine):
         effect = self.system.stopping(*state)[1]
         for order, (i, bounce) in enumerate(bounces.items()):
             on = self._resting(i, d)
-            values[i] = ca.if_else(on, bounce.side * effect[order] - ADHESION, values[i])
+            values[i] = ca.if_else(
+                on, bounce.side * effect[order] - self.numeric.stops.adhesion[i], values[i]
+            )
             slopes[i] = ca.if_else(on, 0, slopes[i])
         return values, slopes
 

@@ -292,7 +292,8 @@ class NumericEngine:
         return [
             i
             for i, event in enumerate(self.watched)
-            if i not in idle and event.holds_at_start(float(values[i]), float(moved[i]))
+            if i not in idle
+            and event.holds_at_start(float(values[i]), float(moved[i]), self.system.description)
         ]
 
     def begins_with_events(self, x: np.ndarray, p: np.ndarray, w: np.ndarray) -> bool:

@@ -18,10 +18,11 @@ from articulus.simulation.loop.functions import System, native
 from articulus.simulation.running.asking import Ask
 
 LOWEST = 1e-12
-"""Height of a flight below which a joint rests, and distance below which it is at its stop [rad or m], times the position
-of the stop where that is more than 1."""
+"""Height of a flight below which a joint rests, and distance below which it is at its stop, over what is large for the joint
+(`mechanism.scales`: 1 rad, the length) or the position of the stop, whichever is more [-]."""
 ADHESION = 1e-10
-"""Acceleration away from the stop up to which a joint still rests [rad/s^2 or m/s^2]: far above rounding."""
+"""Acceleration away from the stop up to which a joint still rests, over what is large for it in the square of the characteristic time
+[-]: far above rounding."""
 
 
 class Stops:
@@ -42,6 +43,10 @@ class Stops:
         d = system.description
         self._q = {i: d.q_slices[b.joint].start for i, b in self._bounces.items()}
         self._v = {i: d.v_slices[b.joint].start for i, b in self._bounces.items()}
+        scales = d.scales()
+        self._large = {i: float(scales.displacement[at]) for i, at in self._v.items()}
+        self.adhesion = {i: ADHESION * large / scales.time**2 for i, large in self._large.items()}
+        """Acceleration away from each stop up to which its joint still rests [rad/s^2 or m/s^2]."""
 
     def has(self, i: int) -> bool:
         """Whether event i is a stop."""
@@ -91,7 +96,7 @@ class Stops:
         return self._system.places["v"].start + self._v[i]
 
     def _near(self, i: int) -> float:
-        return LOWEST * max(1.0, abs(self._bounces[i].at))
+        return LOWEST * max(self._large[i], abs(self._bounces[i].at))
 
     def _beyond(self, x: np.ndarray, i: int) -> float:
         """Return how far the joint is beyond its stop."""
@@ -131,10 +136,10 @@ class Stops:
     async def _pull(
         self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, h: float
     ) -> dict[int, float]:
-        """Return for each joint at rest how the stop would have to pull, as an acceleration beyond `ADHESION`."""
+        """Return for each joint at rest how the stop would have to pull, as an acceleration beyond `adhesion`."""
         nc, nd = self._system.nc, self._system.nd
         effect = np.ravel((await Ask(self._stopping, x[:nc], x[nc : nc + nd], p, w, t, h))[1])
-        return {i: self.side(i) * effect[self._order[i]] - ADHESION for i in self.resting(x)}
+        return {i: self.side(i) * effect[self._order[i]] - self.adhesion[i] for i in self.resting(x)}
 
     async def pulling(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, h: float) -> list[int]:
         """Return the stops that would have to pull: the worst first, then those that still would without it."""

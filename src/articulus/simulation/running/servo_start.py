@@ -11,6 +11,7 @@ from articulus.errors import doubtful
 from articulus.model.mechanism.numbers import value_of
 from articulus.simulation.loop.components.servo_constraints import ServoConstraints
 from articulus.simulation.loop.functions import System
+from articulus.simulation.running.tolerance import state_sizes
 
 GROWTH = 1e6
 """Growth of a motion within a run from which its start is no longer known."""
@@ -71,9 +72,9 @@ def _rate(system: System, c: np.ndarray, p: np.ndarray, t: float) -> np.ndarray:
 def fastest_growth(system: System, c: np.ndarray, p: np.ndarray, t: float) -> complex:
     """Return the pole with the largest real part [rad/s] of the equations at a state, by differences; 0 without unstable ones."""
     kept = np.r_[tuple(s for name, s in system.places.items() if not name.startswith("work."))]
-    columns = []
+    columns, sizes = [], state_sizes(system)
     for i in kept:
-        step = 1e-6 * (1 + abs(c[i])) * np.eye(len(c))[i]
+        step = 1e-6 * (sizes[i] + abs(c[i])) * np.eye(len(c))[i]
         difference = _rate(system, c + step, p, t) - _rate(system, c - step, p, t)
         columns.append(difference[kept] / (2 * step[i]))
     A = np.array(columns).T

@@ -11,7 +11,7 @@ from articulus.simulation.loop.component import Component, Scope
 from articulus.simulation.loop.components.checks import check_frame, wrong
 
 SHORT = 1e-9
-"""Length that is added in squares to a distance [m]: where two points meet, direction and derivatives stay finite."""
+"""Length that is added in squares to a distance, over that of the mechanism [-]: where two points meet, direction and derivatives stay finite."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Line:
             check_frame(s, component, frame)
         p, q = (s.ask("pose", s.q, frames=[frame])[:3, 3] for frame in (first, second))
         v, w = (s.ask("velocity", s.q, s.v, frames=[frame])[3:] for frame in (first, second))
-        length = ca.sqrt(ca.sumsqr(q - p) + SHORT**2)
+        length = ca.sqrt(ca.sumsqr(q - p) + (SHORT * s.description.scales().length) ** 2)
         away = (q - p) / length
         return Line(first, second, away, length, ca.dot(away, w - v))
 

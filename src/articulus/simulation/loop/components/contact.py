@@ -100,7 +100,7 @@ class Contact(Disturbance):
         solids = [_placed(s, shape, at) for shape, at in ((self.first, first), (self.second, second))]
         found = touches((type(self.first), type(self.second)), *solids)
         law = self._law(s)
-        at = patch(found, first, second, law.stiffness, law.dissipation)
+        at = patch(found, first, second, law)
         kept = held_states(self.friction != 0.0, self.rolling != 0.0, len(found) > 1)
         states = {name: s.state(name, (0.0,) * size) for name, size in kept.items()}
         held = resistance(at, first, second, law, states)

@@ -15,7 +15,7 @@ from articulus.simulation.loop.components.checks import at_least, check_frame, n
 from articulus.simulation.loop.components.columns import at_time, in_time
 
 STILL = 1e-12
-"""Square of the speed below which drag is linear in it, so that its derivative is finite [m^2/s^2]."""
+"""Square of the speed below which drag is linear in it, so that its derivative is finite, over the square of the mechanism's length over its time [-]."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,9 @@ class Drag(Disturbance):
         if self.normal is not None:
             n = ca.mtimes(s.ask("pose", s.q, frames=[self.frame])[:3, :3], ca.DM(self.normal))
             felt = ca.dot(n, u) * n
-        force = -factor * ca.sqrt(ca.sumsqr(felt) + STILL) * felt
+        scales = s.description.scales()
+        still = STILL * (scales.length / scales.time) ** 2
+        force = -factor * ca.sqrt(ca.sumsqr(felt) + still) * felt
         s.write("force", force)
         s.wrench(self.frame, ca.vertcat(SX.zeros(3), force))
         s.dissipates(-ca.dot(force, u))

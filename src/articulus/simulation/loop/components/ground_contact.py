@@ -11,9 +11,7 @@ from casadi import SX
 from articulus.model.mechanism.numbers import Number, as_number, convert, quantity
 from articulus.simulation.loop.component import Disturbance, Scope
 from articulus.simulation.loop.components.checks import at_least, check_frame, named, positive
-
-SHALLOW = 1e-18
-"""Depth up to which the root in depth^(3/2) is constant, so that derivatives are finite out of contact [m]."""
+from articulus.simulation.loop.contact.law import hertz, normal_force, sliding_friction
 
 
 @dataclass(frozen=True)
@@ -71,14 +69,12 @@ class GroundContact(Disturbance):
         )
         z = s.ask("pose", s.q, frames=[self.frame])[2, 3]
         v = s.ask("velocity", s.q, s.v, frames=[self.frame])[3:]
-        depth = ca.fmax(-z, 0)
-        root = ca.sqrt(ca.fmax(depth, SHALLOW))  # sqrt(0) has no derivative, depth^(3/2) has
-        spring = k * depth * root
-        normal = ca.fmax(spring * (1 - 1.5 * a * v[2]), 0)
-        sliding = -mu * normal * v[:2] / ca.sqrt(ca.sumsqr(v[:2]) + v_s**2)
+        size = s.description.scales().length
+        spring, normal = hertz(-z, k, size), normal_force(-z, -v[2], k, a, size)
+        sliding = sliding_friction(mu * normal, v[:2], v_s)
         force = ca.vertcat(sliding, normal)
         s.meets(lambda: [(z, 0)])
         s.write("force", force)
         s.wrench(self.frame, ca.vertcat(SX.zeros(3), force))
-        s.stored(0.4 * spring * depth)
+        s.stored(0.4 * spring * ca.fmax(-z, 0))
         s.dissipates((spring - normal) * v[2] - ca.dot(sliding, v[:2]))

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import casadi as ca
 from casadi import SX
 
-TINY = 1e-30
-"""Square of a length below which a vector has no direction [m^2]: derivatives stay finite there."""
+TINY = 1e-60
+"""Square of a length below which a vector has no direction [m^2]: derivatives stay finite there. Bristles of nanometers bend by 1e-20 m."""
 STEPS = 16
 """Halvings of a segment in search of its nearest point, before the last step, which is exact for parabolas."""
 

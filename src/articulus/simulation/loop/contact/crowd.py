@@ -13,7 +13,7 @@ from articulus.kernel import sweep
 from articulus.kernel.sweep import Selection
 from articulus.model.mechanism.numbers import value_of
 from articulus.simulation.loop.contact.ground import Surface
-from articulus.simulation.loop.contact.law import normal_force
+from articulus.simulation.loop.contact.law import normal_force, sliding_friction
 from articulus.simulation.loop.contact.pairs import touches
 from articulus.simulation.loop.contact.patch import Law, Moving, approach, held_states, patch, resistance
 from articulus.simulation.loop.contact.shapes import HeightField, Plane, Shape
@@ -142,9 +142,9 @@ def _pair(first: Kind, second: Kind, holds: bool, rolls: bool) -> tuple[ca.Funct
     k, loss, mu, shear, T, rolling, slow = ca.vertsplit(law)
     one, two = _moving(a), _moving(b)
     found = _touches(first, second, a, b, sizes)
-    at = patch(found, one, two, k, loss)
     states = _split(state, wanted)
     full = Law(k, loss, mu, shear, T, rolling, sizes[0][0])
+    at = patch(found, one, two, full)
     held = resistance(at, one, two, full, states)
     force, moment, lost = held.force, held.moment, at.lost + held.lost
     if not holds:
@@ -168,9 +168,9 @@ def _sliding(
     rate = approach(first, second)
     force, moment, lost = SX.zeros(3), SX.zeros(3), SX(0)
     for each in found:
-        N = normal_force(each.counts, rate(each), law.stiffness, law.dissipation)
+        N = normal_force(each.counts, rate(each), law.stiffness, law.dissipation, law.size)
         along = first.velocity(each.point) - second.velocity(each.point) + each.normal * rate(each)
-        friction = -law.friction * N * along / ca.sqrt(ca.sumsqr(along) + slow**2)
+        friction = sliding_friction(law.friction * N, along, slow)
         force, moment = force + friction, moment + ca.cross(each.point - center, friction)
         lost -= ca.dot(friction, along)
     return force, moment, lost

@@ -1,6 +1,8 @@
-"""Forces where two shapes touch: normal force with loss, friction that holds, resistance to rolling.
+"""Forces where two things touch: normal force with loss, friction that slides, friction that holds.
 
-Friction is carried by a bristle, an elastic displacement z of the contact with stiffness k and time constant T. It follows the
+The one place of these laws: contacts of shapes, crowds of them, `GroundContact` and the soil of `articulus drive` take them from here.
+
+Friction that holds is carried by a bristle, an elastic displacement z of the contact with stiffness k and time constant T. It follows the
 relative velocity v until its force reaches the limit L, which is friction times normal force:
 
     z' = v - u [(u . v)+ b(k |z| / L) + (|z| - L / k)+ / T],   u = z / |z|
@@ -23,23 +25,64 @@ from articulus.simulation.loop.contact.cores import length
 BEGIN = 0.9
 """Part of the largest force from which a contact begins to slide."""
 SHALLOW = 1e-18
-"""Depth up to which the root in depth^(3/2) is constant, so that derivatives are finite out of contact [m]."""
-LEAST = 1e-12
-"""Force or moment below which a limit is none [N or N m]."""
+"""Depth up to which the root in depth^(3/2) is constant, so that derivatives are finite out of contact, over the size of what touches [-]."""
+LEAST = 1e-18
+"""Normal force below which there is no contact, over the force at a depth of the size of what touches [-]."""
+HALVINGS = 26
+"""Halvings of the logarithm of a speed: over four decades it is then known to 1e-7."""
 
 
-def hertz(depth: SX, k: SX) -> SX:
-    """Return k depth^(3/2) where the depth is positive."""
+def hertz(depth: SX, k: SX, size: SX) -> SX:
+    """Return k depth^(3/2) where the depth is positive; `size` is that of what touches [m]."""
     d = ca.fmax(depth, 0)
-    return k * d * ca.sqrt(ca.fmax(d, SHALLOW))  # sqrt(0) has no derivative, depth^(3/2) has
+    return k * d * ca.sqrt(ca.fmax(d, SHALLOW * size))  # sqrt(0) has no derivative, depth^(3/2) has
 
 
-def normal_force(depth: SX, rate: SX, k: SX, a: SX) -> SX:
+def normal_force(depth: SX, rate: SX, k: SX, a: SX, size: SX) -> SX:
     """Return max(0, k depth^(3/2) (1 + 3/2 a depth')) [N].
 
     Source: Hunt & Crossley 1975.
     """
-    return hertz(depth, k) * ca.fmax(1 + 1.5 * a * rate, 0)
+    return hertz(depth, k, size) * ca.fmax(1 + 1.5 * a * rate, 0)
+
+
+def least_force(k: SX, size: SX) -> SX:
+    """Return the normal force below which there is no contact [N]: relative to k size^(3/2)."""
+    return LEAST * k * size**1.5
+
+
+def sliding_friction(limit: SX, v: SX, slow: SX) -> SX:
+    """Return -limit v / sqrt(v . v + slow^2): friction that is smooth about rest, where it creeps [N]."""
+    return -limit * v / ca.sqrt(ca.sumsqr(v) + slow**2)
+
+
+def implicit_friction(free: SX, mobility: SX, limit: SX, slow: SX) -> SX:
+    """Return `sliding_friction` at the velocity v = free + mobility force that it brings about itself, (3,) [N].
+
+    With rho = sqrt(v . v + slow^2), v = (I + limit / rho mobility)^-1 free is shorter than `free`, and rho has one solution between slow
+    and sqrt(free . free + slow^2), since v is the minimum of a strictly convex function. It is found by halving its
+    logarithm, which needs no start and cannot fail.
+
+    Parameters
+    ----------
+    free : SX, (3,) [m/s]
+        Velocity without the force.
+    mobility : SX, (3, 3) [m/s / N]
+        Change of velocity by a force; symmetric, positive semidefinite.
+    limit : SX [N]
+    slow : SX [m/s]
+    """
+
+    def velocity(rho: SX) -> SX:
+        return ca.solve(SX.eye(3) + limit / rho * mobility, free)
+
+    low, high = slow, ca.sqrt(ca.sumsqr(free) + slow**2)
+    for _ in range(HALVINGS):
+        middle = ca.sqrt(low * high)
+        above = ca.sumsqr(velocity(middle)) + slow**2 > middle**2
+        low, high = ca.if_else(above, middle, low), ca.if_else(above, high, middle)
+    rho = ca.sqrt(low * high)
+    return -limit / rho * velocity(rho)
 
 
 @dataclass(frozen=True)
@@ -50,12 +93,12 @@ class Held:
     rate: SX
 
 
-def bristle(z: SX, v: SX, limit: SX, k: SX, T: SX) -> Held:
-    """Return the force of a bristle with displacement z at relative velocity v, both of any dimension."""
+def bristle(z: SX, v: SX, limit: SX, k: SX, T: SX, least: SX) -> Held:
+    """Return the force of a bristle with displacement z at relative velocity v, both of any dimension; a limit below `least` is none."""
     size = length(z)
     u = z / size
-    sliding = ca.fmin(ca.fmax((k * size / (limit + LEAST) - BEGIN) / (1 - BEGIN), 0), 1)
-    felt = v * limit / (limit + LEAST)  # out of contact a bristle feels nothing and straightens
+    sliding = ca.fmin(ca.fmax((k * size / (limit + least) - BEGIN) / (1 - BEGIN), 0), 1)
+    felt = v * limit / (limit + least)  # out of contact a bristle feels nothing and straightens
     back = sliding * ca.fmax(ca.dot(u, felt), 0) + ca.fmax(size - limit / k, 0) / T
     wanted = k * z + k * T * v
     force = -wanted * ca.fmin(1, limit / length(wanted))

@@ -8,13 +8,17 @@ from dataclasses import dataclass
 import casadi as ca
 from casadi import SX
 
-from articulus.simulation.loop.contact.law import LEAST, Held, bristle, hertz, normal_force
+from articulus.simulation.loop.contact.law import Held, bristle, hertz, least_force, normal_force
 from articulus.simulation.loop.contact.solid import Touch
 
 SHEAR = 0.01
 """Stiffness along the surface where it is not given, in parts of the stiffness across it [m^0.5]."""
 PATCH = 10.0
 """Radius of the patch that turns elastically before it rolls, in parts of the resistance to rolling."""
+
+
+ALONE = 1e-12
+"""Share of a length or force that keeps derivatives finite where there is none [-]."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,11 @@ class Law:
     shear_damping: SX
     rolling: SX
     size: SX
+
+    @property
+    def least(self) -> SX:
+        """Normal force below which there is no contact [N]."""
+        return least_force(self.stiffness, self.size)
 
     def bristles(self) -> dict[str, SX]:
         """Return the stiffness of each bristle by the name of its state."""
@@ -79,24 +88,24 @@ def approach(first: Moving, second: Moving) -> Callable[[Touch], SX]:
     return lambda each: -ca.dot(each.normal, first.velocity(each.point) - second.velocity(each.point))
 
 
-def patch(found: list[Touch], first: Moving, second: Moving, k: SX, a: SX) -> Patch:
+def patch(found: list[Touch], first: Moving, second: Moving, law: Law) -> Patch:
     """Return the sum of the normal forces of all touches."""
-    rate = approach(first, second)
+    rate, k, a, least = approach(first, second), law.stiffness, law.dissipation, law.least
     forces, stored, lost = [], SX(0), SX(0)
     for each in found:
-        forces.append(normal_force(each.counts, rate(each), k, a))
-        spring = hertz(each.counts, k)
+        forces.append(normal_force(each.counts, rate(each), k, a, law.size))
+        spring = hertz(each.counts, k, law.size)
         stored += 0.4 * spring * ca.fmax(each.counts, 0)
         lost += forces[-1] * rate(each) - spring * (rate(each) - _deeper(each, rate))
-    weights = [N + LEAST for N in forces]
+    weights = [N + least for N in forces]
     whole = sum(weights, SX(0))
     center = sum((w * each.point for w, each in zip(weights, found)), SX.zeros(3)) / whole
     mean = sum((w * each.normal for w, each in zip(weights, found)), SX.zeros(3))
     arms = [each.point - center for each in found]
     pushes = [N * each.normal for N, each in zip(forces, found)]
     moment = sum((ca.cross(r, f) for r, f in zip(arms, pushes)), SX.zeros(3))
-    spread = sum((N * ca.sqrt(ca.sumsqr(r) + LEAST**2) for N, r in zip(forces, arms)), SX(0))
-    normal = mean / ca.sqrt(ca.sumsqr(mean) + LEAST**4)
+    spread = sum((N * ca.sqrt(ca.sumsqr(r) + (ALONE * law.size) ** 2) for N, r in zip(forces, arms)), SX(0))
+    normal = mean / ca.sqrt(ca.sumsqr(mean) + (ALONE * least) ** 2)
     return Patch(center, normal, sum(forces, SX(0)), sum(pushes, SX.zeros(3)), moment, spread, stored, lost)
 
 
@@ -116,20 +125,20 @@ def resistance(at: Patch, first: Moving, second: Moving, law: Law, states: dict[
     if "stick" in states:
         z = ca.mtimes(second.R, states["stick"])
         across = n * ca.dot(n, z)  # the surface may have turned
-        held = bristle(z - across, v - n * ca.dot(n, v), mu * at.total, k["stick"], T)
+        held = bristle(z - across, v - n * ca.dot(n, v), mu * at.total, k["stick"], T, law.least)
         held = Held(held.force, held.rate - across / T)
         rates["stick"] = ca.mtimes(second.R.T, held.rate)
         force = held.force
         lost += _loss(held, z, v, k["stick"])
     if "spin" in states:
         spin, turning = states["spin"], ca.dot(n, w)
-        held = bristle(spin, turning, mu * at.spread, k["spin"], T)
+        held = bristle(spin, turning, mu * at.spread, k["spin"], T, law.least * law.size)
         rates["spin"] = held.rate
         lost += _loss(held, spin, turning, k["spin"])
         moment = moment + held.force * n
     if "roll" in states:
         turned = ca.mtimes(second.R, states["roll"])
-        held = bristle(turned, w, law.rolling * at.total, k["roll"], T)
+        held = bristle(turned, w, law.rolling * at.total, k["roll"], T, law.least * law.size)
         rates["roll"] = ca.mtimes(second.R.T, held.rate)
         lost += _loss(held, turned, w, k["roll"])
         moment = moment + held.force

@@ -64,7 +64,7 @@ class Event(abc.ABC):
     def value(self, watch: Watch) -> SX:
         """Return the number whose sign is watched."""
 
-    def holds_at_start(self, value: float, moved: float) -> bool:
+    def holds_at_start(self, value: float, moved: float, d: Description) -> bool:
         """Whether it happens at the very start of a run: no change of sign comes before.
 
         Parameters
@@ -73,6 +73,7 @@ class Event(abc.ABC):
             At the start.
         moved : float
             What the value changes by in a billionth of a step, signed.
+        d : Description
         """
         return False
 

@@ -10,7 +10,7 @@ from casadi import SX
 from articulus.declared import name_of
 from articulus.dynamics.tree import transform_of
 from articulus.errors import InputError
-from articulus.model.mechanism import Constraint, LoopJoint
+from articulus.model.mechanism import Constraint, Description, LoopJoint
 from articulus.model.mechanism.constraint.base import references
 from articulus.model.mechanism.numbers import Number, as_number, quantity, value_of
 from articulus.model.mechanism.pose import Pose
@@ -59,7 +59,7 @@ class Capture(Switching):
                 raise InputError(f"event '{self.name}': {label} {held!r}; expected a number above 0")
             object.__setattr__(self, label, number)
 
-    def holds_at_start(self, value: float, moved: float) -> bool:
+    def holds_at_start(self, value: float, moved: float, d: Description) -> bool:
         return value <= 0
 
     def value(self, watch: Watch) -> SX:

@@ -8,13 +8,13 @@ from casadi import SX
 
 from articulus.declared import name_of
 from articulus.errors import InputError
-from articulus.model.mechanism import Lock
+from articulus.model.mechanism import Description, Lock
 from articulus.simulation.loop.events.base import one_freedom, passing
 from articulus.simulation.loop.events.switching import Switching
 from articulus.simulation.loop.events.watch import Watch
 
 AT = 1e-12
-"""Distance below which a joint is at the locked position at the start [rad or m]."""
+"""Distance below which a joint is at the locked position at the start, over what is large for it: 1 rad, the length [-]."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,9 @@ class Latch(Switching):
 
     type_name = "latch"
 
-    def holds_at_start(self, value: float, moved: float) -> bool:
-        return abs(value) <= max(AT, abs(moved))
+    def holds_at_start(self, value: float, moved: float, d: Description) -> bool:
+        large = d.scales().displacement[d.v_slices[self.switched(d).joint].start]
+        return abs(value) <= max(AT * large, abs(moved))
 
     def value(self, watch: Watch) -> SX:
         lock = self.switched(watch.description)

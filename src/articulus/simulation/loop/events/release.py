@@ -9,6 +9,7 @@ from casadi import SX
 
 from articulus.declared import name_of
 from articulus.errors import InputError
+from articulus.model.mechanism import Description
 from articulus.model.mechanism.numbers import Number, as_number, quantity
 from articulus.simulation.loop.events.switching import Switching
 from articulus.simulation.loop.events.watch import Watch
@@ -44,7 +45,7 @@ class Release(Switching):
         object.__setattr__(self, "limit", as_number(self.limit))
         object.__setattr__(self, "rows", (self.rows,) if isinstance(self.rows, str) else tuple(self.rows))
 
-    def holds_at_start(self, value: float, moved: float) -> bool:
+    def holds_at_start(self, value: float, moved: float, d: Description) -> bool:
         return value >= 0
 
     def value(self, watch: Watch) -> SX:

@@ -8,6 +8,7 @@ import casadi as ca
 from casadi import SX
 
 from articulus.declared import name_of
+from articulus.model.mechanism import Description
 from articulus.model.mechanism.numbers import Number, quantity
 from articulus.simulation.loop.events.base import passing
 from articulus.simulation.loop.events.crossing import checked, passed
@@ -49,7 +50,7 @@ class Switch(Switching):
     def __post_init__(self) -> None:
         checked(self)
 
-    def holds_at_start(self, value: float, moved: float) -> bool:
+    def holds_at_start(self, value: float, moved: float, d: Description) -> bool:
         return moved != 0 and abs(value) <= abs(moved) and moved * self.direction >= 0
 
     def value(self, watch: Watch) -> SX:
