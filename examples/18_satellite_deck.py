@@ -9,7 +9,7 @@ from articulus import structure as st
 from articulus.model import files
 
 skin = files.Orthotropic(1, E1=1.4e11, E2=9e9, nu12=0.3, G12=5e9, rho=1600.0)
-core = files.Orthotropic(2, E1=1e6, E2=1e6, nu12=0.3, G12=1e6, rho=32.0)
+core = files.Orthotropic(2, E1=1e6, E2=1e6, nu12=0.3, G12=1e6, rho=32.0, G1Z=1.9e8, G2Z=9e7)
 aluminium = files.Material(3, E=7e10, G=2.63e10, nu=0.33, rho=2700.0)
 half = [files.Layer(skin, 2e-4, angle) for angle in np.radians([0, 90, 45, -45])]
 layers = (*half, files.Layer(core, 0.02, 0.0), *reversed(half))

@@ -16,6 +16,7 @@ from articulus.structure import (
     Average,
     EulerBernoulli,
     Lumped,
+    MindlinQuadrilateral,
     Plate,
     Ply,
     RigidLink,
@@ -64,8 +65,9 @@ def test_quadrilateral_of_one_material():
     plate = Plate.isotropic(0.01, 2.1e11, 0.3, 7850.0)
     ABD = plate.ABD.copy()
     ABD[3:, 3:] *= 2
-    plate = Plate(ABD, plate.mass + 4, 0.0, plate.rotary)
-    same(found, Structure.assemble(CORNERS, [ShellQuadrilateral(0, 1, 2, 3, plate)]))
+    shear = 5 / 6 * 0.01 * 2.1e11 / 2.6 * np.eye(2)  # MID3, TS/T blank
+    plate = Plate(ABD, plate.mass + 4, 0.0, plate.rotary, shear)
+    same(found, Structure.assemble(CORNERS, [MindlinQuadrilateral(0, 1, 2, 3, plate)]))
 
 
 def test_membrane_without_bending():

@@ -266,10 +266,10 @@ class _Reader:
     def _property(self, f: Fields) -> Property:
         nothing = Material(0, 1.0, 1.0, 0.0)
         if f.card.name == "PSHELL":
-            section = shell_section(f, self.scale, self._material_at, self.notes.append)
+            section = shell_section(f, self.scale, self._material_at)
             return f.card.name, section, nothing
         if f.card.name == "PCOMP":
-            return f.card.name, lay_up(f, self.scale, self._material_at), nothing
+            return f.card.name, lay_up(f, self.scale, self._material_at, self.notes.append), nothing
         id = f.integer(1, "MID")
         stuff = self.materials.get(id)
         if not isinstance(stuff, Material):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -47,7 +48,10 @@ class Material:
 
 @dataclass(frozen=True)
 class Orthotropic:
-    """Material of a layer (MAT8): moduli along and across its fibres and in shear [Pa], Poisson's ratio, density [kg/m^3]."""
+    """Material of a layer (MAT8): moduli along and across its fibres and in shear [Pa], Poisson's ratio, density [kg/m^3].
+
+    `G1Z` and `G2Z` [Pa] are moduli of transverse shear along and across the fibres; infinite where the file gives none.
+    """
 
     id: int
     E1: float
@@ -55,6 +59,8 @@ class Orthotropic:
     nu12: float
     G12: float
     rho: float = 0.0
+    G1Z: float = math.inf
+    G2Z: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,10 @@ class ShellSection:
         Bending stiffness over that of a solid plate, 12 I / T^3.
     nsm : float [kg/m^2]
         Mass that is not structural.
+    shear : Material, Orthotropic or None
+        What yields to transverse shear (MID3); None for a thin shell, which does not.
+    shear_ratio : float [-]
+        Thickness that carries transverse shear over the thickness, TS / T.
     """
 
     id: int
@@ -79,6 +89,8 @@ class ShellSection:
     bending: Material | Orthotropic | None
     ratio: float = 1.0
     nsm: float = 0.0
+    shear: Material | Orthotropic | None = None
+    shear_ratio: float = 5 / 6
 
 
 @dataclass(frozen=True)
@@ -206,7 +218,7 @@ class PointMass:
 
 @dataclass(frozen=True)
 class Shell:
-    """A thin shell between three or four grids.
+    """A shell between three or four grids; thick where its section yields to transverse shear.
 
     Parameters
     ----------

@@ -8,8 +8,10 @@ from collections.abc import Callable
 from articulus.model.files.fe.data import Layer, LayUp, Material, Orthotropic, ShellSection
 from articulus.model.files.fe.fields import Fields
 
-THIN = "Shells are thin here."
-"""Hint where transverse shear is asked for."""
+SHARE = 5 / 6
+"""TS/T of a card that gives none."""
+SOFT = 0.01
+"""Stiffness of a layer beside the stiffest one below which it is a core."""
 
 Stuff = Material | Orthotropic
 FindMaterial = Callable[[Fields, int, str], Stuff]
@@ -17,39 +19,46 @@ FindMaterial = Callable[[Fields, int, str], Stuff]
 
 
 def orthotropic(f: Fields, scale: float) -> Orthotropic:
-    """Return the material of a MAT8 card; `scale` multiplies masses. Transverse shear, expansion and strength are read over."""
+    """Return the material of a MAT8 card; `scale` multiplies masses. Expansion and strength are read over.
+
+    Moduli of transverse shear that are blank or zero are infinite.
+    """
     f.ends(19)
     E1, E2 = f.positive(1, "E1"), f.positive(2, "E2")
     nu12 = f.real(3, "NU12", 0.0)
     if f.ok and not nu12**2 < E1 / E2:
         f.refuse(3, "NU12", f"{nu12:g} with E1 = {E1:g} and E2 = {E2:g}", "less than sqrt(E1 / E2)")
     return Orthotropic(
-        f.integer(0, "MID"), E1, E2, nu12, f.real(4, "G12", 0.0, 0.0), scale * f.real(7, "RHO", 0.0, 0.0)
-    )
+        f.integer(0, "MID"), E1, E2, nu12, f.real(4, "G12", 0.0, 0.0), scale * f.real(7, "RHO", 0.0, 0.0),
+        f.real(5, "G1Z", 0.0, 0.0) or math.inf, f.real(6, "G2Z", 0.0, 0.0) or math.inf,
+    )  # fmt: skip
 
 
-def shell_section(f: Fields, scale: float, find: FindMaterial, note: Callable[[str], None]) -> ShellSection:
-    """Return the section of a PSHELL card: membrane (MID1) and bending (MID2) of constant thickness."""
+def shell_section(f: Fields, scale: float, find: FindMaterial) -> ShellSection:
+    """Return the section of a PSHELL card: membrane (MID1), bending (MID2), transverse shear (MID3) of constant thickness."""
     f.ends(11)
     if f.card.get(3).startswith("-"):
         f.refuse(3, "MID2", f.card.get(3), "the id of a material, or nothing", "Plane strain is not read.")
     if f.card.get(10):
         f.refuse(10, "MID4", f.card.get(10), "nothing: it is not read here", "Give the layers by a PCOMP.")
-    if f.card.get(5):
-        note(
-            f"{f.card.where(5)}: PSHELL {f.card.get(0)}: transverse shear (MID3, TS/T) is read over: shells are thin here"
-        )
-    materials = [find(f, i, label) if f.card.get(i) else None for i, label in ((1, "MID1"), (3, "MID2"))]
-    if materials == [None, None]:
+    fields = ((1, "MID1"), (3, "MID2"), (5, "MID3"))
+    materials = [find(f, i, label) if f.card.get(i) else None for i, label in fields]
+    if materials[2] is not None and materials[1] is None:
+        f.refuse(5, "MID3", f.card.get(5), "nothing without MID2: what does not bend has no transverse shear")
+    if materials[:2] == [None, None]:
         f.refuse(1, "MID1", "neither MID1 nor MID2", "the id of a MAT1 or MAT8")
     ratio = f.real(4, "12I/T**3", 1.0, 0.0)
     return ShellSection(
-        f.integer(0, "PID"), f.positive(2, "T"), materials[0], materials[1], ratio, scale * f.real(7, "NSM", 0.0, 0.0)
+        f.integer(0, "PID"), f.positive(2, "T"), materials[0], materials[1], ratio, scale * f.real(7, "NSM", 0.0, 0.0),
+        materials[2], f.positive(6, "TS/T") if f.card.get(6) else SHARE,
     )  # fmt: skip
 
 
-def lay_up(f: Fields, scale: float, find: FindMaterial) -> LayUp:
-    """Return the lay-up of a PCOMP card, symmetric ones written out; failure criteria, damping and temperature are read over."""
+def lay_up(f: Fields, scale: float, find: FindMaterial, note: Callable[[str], None]) -> LayUp:
+    """Return the lay-up of a PCOMP card, symmetric ones written out; failure criteria, damping and temperature are read over.
+
+    A soft layer without moduli of transverse shear is noted: Nastran takes them as infinite.
+    """
     option = f.card.get(7).upper()
     if option not in ("", "SYM"):
         f.refuse(7, "LAM", repr(f.card.get(7)), "nothing or SYM")
@@ -68,5 +77,21 @@ def lay_up(f: Fields, scale: float, find: FindMaterial) -> LayUp:
         f.refuse(8, "MID1", "no layer", "at least one: MID, T, THETA, SOUT")
     if option == "SYM":
         layers += reversed(layers)
+    for m in _rigid_cores([layer.material for layer in layers]):
+        note(
+            f"{f.card.where(0)}: PCOMP {f.card.get(0)}: its soft layers of MAT8 {m.id} do not yield to transverse shear: G1Z and G2Z "
+            "are not given, which means infinite"
+        )
     bottom = f.real(1, "Z0", -sum(layer.thickness for layer in layers) / 2)
     return LayUp(f.integer(0, "PID"), tuple(layers), bottom, scale * f.real(2, "NSM", 0.0, 0.0))
+
+
+def _rigid_cores(materials: list[Stuff]) -> list[Orthotropic]:
+    """Return the materials of cores, soft beside others, without a modulus of transverse shear."""
+    along = [max(m.E1, m.E2) if isinstance(m, Orthotropic) else m.E for m in materials]
+    found = {
+        m.id: m
+        for m, E in zip(materials, along)
+        if isinstance(m, Orthotropic) and SOFT * max(along) > E and math.inf in (m.G1Z, m.G2Z)
+    }
+    return list(found.values())

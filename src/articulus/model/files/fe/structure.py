@@ -31,13 +31,15 @@ from articulus.structure.element import (
     Element,
     EulerBernoulli,
     Lumped,
+    MindlinQuadrilateral,
+    MindlinTriangle,
     ScalarSpring,
     ShellQuadrilateral,
     ShellTriangle,
     Timoshenko,
 )
 from articulus.structure.geometric import GeometricStiffness
-from articulus.structure.plate import Plate, Ply
+from articulus.structure.plate import Plate, Ply, shear_stiffness
 from articulus.structure.section import Section
 from articulus.structure.structure import COMPONENTS, Structure
 from articulus.structure.ties import Average, Hold, RigidLink, Tie
@@ -74,7 +76,7 @@ def bulk_structure(model: BulkModel) -> Structure:
     elements += [_rod(r) for r in model.rods]
     sections = {id(s.section): _plate(s.section) for s in model.shells}
     shells = [_shell(s, sections[id(s.section)]) for s in model.shells]
-    elements += sorted(shells, key=lambda s: len(s.nodes))
+    elements += sorted(shells, key=lambda s: (len(s.nodes), type(s).__name__))
     elements += [_mass(m) for m in model.masses]
     elements += _scalar_masses(model.scalar_masses, grids)
     elements += [_spring(s, grids) for s in model.springs]
@@ -275,7 +277,7 @@ def _ply(material: Material | Orthotropic, thickness: float, angle: float = 0.0)
     m = material
     if isinstance(m, Material):
         return Ply(thickness, m.E, nu12=m.nu, G12=m.G, density=m.rho, angle=angle)
-    return Ply(thickness, m.E1, m.E2, m.nu12, m.G12, m.rho, angle)
+    return Ply(thickness, m.E1, m.E2, m.nu12, m.G12, m.rho, angle, m.G1Z, m.G2Z)
 
 
 def _plate(section: ShellSection | LayUp) -> Plate:
@@ -291,16 +293,24 @@ def _plate(section: ShellSection | LayUp) -> Plate:
         ABD[3:, 3:] = s.ratio * s.thickness**3 / 12 * _ply(s.bending, s.thickness).Q
     stuff = s.membrane or s.bending
     mass = stuff.rho * s.thickness if stuff else 0.0
-    return Plate(ABD, mass + s.nsm, 0.0, mass * s.thickness**2 / 12)
+    shear = None
+    if s.shear:
+        yields = _ply(s.shear, s.thickness).shear_compliance
+        shear = shear_stiffness(yields / (s.shear_ratio * s.thickness))
+    return Plate(ABD, mass + s.nsm, 0.0, mass * s.thickness**2 / 12, shear)
 
 
 def _shell(shell: Shell, plate: Plate) -> ShellTriangle | ShellQuadrilateral:
+    """Return a thick shell where the section yields to transverse shear, else a thin one."""
     plate = plate.turned(shell.angle) if shell.angle else plate
     plate = plate.shifted(shell.offset) if shell.offset else plate
     nodes = [node_name(g) for g in shell.grids]
+    thick = plate.shear is not None
     if len(nodes) == 3:
-        return ShellTriangle(nodes[0], nodes[1], nodes[2], plate, shell.along)
-    return ShellQuadrilateral(nodes[0], nodes[1], nodes[2], nodes[3], plate, shell.along)
+        triangle = MindlinTriangle if thick else ShellTriangle
+        return triangle(nodes[0], nodes[1], nodes[2], plate, shell.along)
+    square = MindlinQuadrilateral if thick else ShellQuadrilateral
+    return square(nodes[0], nodes[1], nodes[2], nodes[3], plate, shell.along)
 
 
 # ties

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -180,7 +181,7 @@ def _rod(rod: Rod) -> tuple[str, str]:
 def _stuff(m: Material | Orthotropic) -> str:
     if isinstance(m, Material):
         return _material(m)
-    return _card("MAT8", m.id, *_reals((m.E1, m.E2, m.nu12, m.G12)), None, None, float(m.rho))
+    return _card("MAT8", m.id, *_reals((m.E1, m.E2, m.nu12, m.G12)), *_finite(m.G1Z, m.G2Z), float(m.rho))
 
 
 def _shell_systems(model: BulkModel, first: int) -> dict[tuple[float, ...], int]:
@@ -208,7 +209,7 @@ def _shell(shell: Shell, systems: dict[tuple[float, ...], int]) -> list[str]:
             _card("PCOMP", s.id, float(s.bottom), float(s.nsm), None, None, None, None, None, *layers)
         )
     else:
-        cards = [_stuff(m) for m in (s.membrane, s.bending) if m is not None]
+        cards = [_stuff(m) for m in (s.membrane, s.bending, s.shear) if m is not None]
         cards.append(_pshell(s))
     axis = float(np.degrees(shell.angle)) if shell.along is None else systems[shell.along]
     name = "CQUAD4" if len(shell.grids) == 4 else "CTRIA3"
@@ -216,8 +217,14 @@ def _shell(shell: Shell, systems: dict[tuple[float, ...], int]) -> list[str]:
 
 
 def _pshell(s: ShellSection) -> str:
-    ids = [None if m is None else m.id for m in (s.membrane, s.bending)]
-    return _card("PSHELL", s.id, ids[0], float(s.thickness), ids[1], float(s.ratio), None, None, float(s.nsm))
+    ids = [None if m is None else m.id for m in (s.membrane, s.bending, s.shear)]
+    shear = (None, None) if s.shear is None else (ids[2], float(s.shear_ratio))
+    return _card("PSHELL", s.id, ids[0], float(s.thickness), ids[1], float(s.ratio), *shear, float(s.nsm))
+
+
+def _finite(*values: float) -> list[float | None]:
+    """Return numbers, None for infinite ones: Nastran reads a blank modulus of transverse shear so."""
+    return [None if math.isinf(v) else float(v) for v in values]
 
 
 def _scalar(name: str, s: ScalarElement) -> str:
