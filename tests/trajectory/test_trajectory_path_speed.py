@@ -40,7 +40,7 @@ def test_bang_bang_of_one_wheel_is_exact() -> None:
     """T = 2 sqrt(angle inertia / torque); the path is straight, so u is constant on each half and the grid is exact."""
     run = path_speed(wheel(), [[0.0], [3.0]], effort=5.0, grid=10)
     assert run.duration == pytest.approx(2 * np.sqrt(3.0 * 2.0 / 5.0), rel=1e-12)
-    assert np.abs(run.forces).max() == pytest.approx(5.0, rel=1e-9)
+    assert np.abs(run.tau).max() == pytest.approx(5.0, rel=1e-9)
 
 
 def test_speed_limit_makes_a_trapezoid() -> None:
@@ -183,10 +183,10 @@ def test_closed_loops_of_one_degree_of_freedom_use_the_whole_motor() -> None:
     bars = art.load("n_four_bar", n=1)
     run = path_speed(bars, [[0.2], [1.2]], joints=["hinge0"], effort=300.0, grid=60)
     _, q, v, a = run.along()
-    share = np.abs(run.forces[:, 0]) / 300.0
+    share = np.abs(run.tau[:, 0]) / 300.0
     assert np.sort(share)[1] == pytest.approx(1.0, abs=1e-4)  # but for the interval of the switch
     tau = np.zeros_like(q)
-    tau[:, 0] = run.forces[:, 0]
+    tau[:, 0] = run.tau[:, 0]
     assert np.abs(bars.forward_dynamics(q, v, tau) - a).max() < 1e-9 * np.abs(a).max()
     assert np.abs(bars.constraint_residual(q)).max() < 1e-9
     both = path_speed(bars, [[[0.2], [1.2]], [[0.2], [1.0]]], joints=["hinge0"], effort=300.0, grid=60)

@@ -32,7 +32,7 @@ def check(run: PointMotion, given: dict[str, Any]) -> None:
     """Assert that a motion ends in its state and keeps to its limits; 1e-8 is the rounding of ways of 10 units."""
     times = np.linspace(0, 1, 301) * np.asarray(run.duration)[..., None]
     for k in range(len(times)):
-        q, v, a, j = (x[k] for x in run.at(times[k]))
+        (q, v, a, _), j = run[k].at(times[k]), run[k].jerk(times[k])
         for x, name in ((q, "end"), (v, "end_velocity"), (a, "end_acceleration")):
             assert x[-1] == pytest.approx(given[name][k], abs=1e-8)
         for x, name in ((v, "velocity"), (a, "acceleration"), (j, "jerk")):

@@ -10,7 +10,7 @@ import scipy.linalg
 import articulus as art
 from articulus.errors import InputError
 from articulus.motion.trajectory import plan
-from articulus.motion.trajectory.lqr_tracking import _gains
+from articulus.motion.lqr_tracking import _gains
 
 
 def ends(moved, q0, **more) -> tuple[np.ndarray, np.ndarray]:

@@ -22,7 +22,7 @@ def test_a_point_on_the_way_costs_no_time(points: list) -> None:
 
 def test_points_are_passed_within_limits_faster_than_with_stops() -> None:
     run = waypoints(POINTS, **LIMITS, start_velocity=[0.5, 0.0])
-    q, v, a, _ = run.at(run.t[run.passed])
+    q, v, a, _ = run.at(run.t[run.visits])
     assert q == pytest.approx(POINTS, abs=1e-7)  # the solver's tolerance
     assert v[[0, -1]] == pytest.approx(np.array([[0.5, 0.0], [0.0, 0.0]]), abs=1e-7)
     assert a[[0, -1]] == pytest.approx(np.zeros((2, 2)), abs=1e-7)

@@ -92,7 +92,7 @@ class Spline:
             self.points.reshape(-1, *self.points.shape[-2:]), self.knots.reshape(-1, self.knots.shape[-1])
         )
 
-    def part(self, rows: slice | np.ndarray) -> Spline:
+    def part(self, rows: Any) -> Spline:
         """Return some of the paths."""
         return Spline(self.points[rows], self.knots[rows])
 
@@ -178,6 +178,10 @@ class Closing:
     places: np.ndarray
     start: np.ndarray
 
+    def part(self, rows: Any) -> Closing:
+        """Return some of the paths."""
+        return Closing(self.mechanism, part_of(self.given, rows), self.places, self.start)
+
     @property
     def knots(self) -> np.ndarray | None:
         """Where third derivatives jump."""
@@ -237,6 +241,13 @@ class Closing:
         rest = m.constraint_acceleration(q, first, second)
         second[..., self.others] = -_least(G[..., self.others], rest)
         return q, first, second
+
+
+def part_of(curve: Curve, rows: Any) -> Curve:
+    """Return some of many paths."""
+    if isinstance(curve, Spline | Closing):
+        return curve.part(rows)
+    return lambda s: tuple(np.asarray(x)[rows] for x in curve(s))
 
 
 def _least(A: np.ndarray, b: np.ndarray) -> np.ndarray:

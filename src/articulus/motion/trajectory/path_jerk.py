@@ -17,6 +17,7 @@ import numpy as np
 from casadi import SX
 
 from articulus.errors import DoubtfulResult, InputError, NumericalError
+from articulus.motion.piecewise import Piecewise
 from articulus.motion.trajectory.ipopt import solve
 from articulus.motion.trajectory.path_limits import NONE, PathLimits
 from articulus.motion.trajectory.path_motion import PathMotion
@@ -58,6 +59,12 @@ class JerkMotion(PathMotion):
     def t(self) -> np.ndarray:
         """When each point is passed, (points,) [s]."""
         return np.concatenate([[0.0], np.cumsum(self.steps)])
+
+    @cached_property
+    def _course(self) -> Piecewise:
+        h = self.steps
+        powers = self.s[:-1], h * self.speed[:-1], h**2 * self.pull[:, 0] / 2, h**3 * self.third / 6
+        return Piecewise(self.t, np.stack(powers, 1)[..., None])
 
     def _rates(self, between: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         now = self.steps[:, None] * (np.arange(between) / between)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +11,11 @@ import numpy as np
 
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError
+from articulus.motion.motion import Motion, MotionState
+from articulus.motion.piecewise import Piecewise
+from articulus.motion.trajectory.path_curves import part_of
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from articulus.motion.trajectory.path_limits import PathLimits
 
 NODES = np.array([0.5 - np.sqrt(0.15), 0.5, 0.5 + np.sqrt(0.15)])
@@ -23,8 +24,8 @@ WEIGHTS = np.array([5.0, 8.0, 5.0]) / 18
 
 
 @dataclass(frozen=True, eq=False)
-class PathMotion:
-    """A run along one or many paths.
+class PathMotion(Motion):
+    """The motion along one path, or those along many.
 
     Parameters
     ----------
@@ -50,6 +51,46 @@ class PathMotion:
     def mechanism(self) -> Mechanism:
         """The mechanism that moves."""
         return self.limits.mechanism
+
+    @cached_property
+    def actuators(self) -> tuple[str, ...]:
+        """Joints with motors."""
+        m, motors = self.mechanism, set(self.limits.motors.tolist())
+        return tuple(j for j in m.joint_names if motors & set(range(m.nv)[m.v_slice(j)]))
+
+    def __getitem__(self, which: Any) -> PathMotion:
+        """Return the motion along one of many paths."""
+        if self.t.ndim == 1:
+            raise InputError("PathMotion: found one path; expected many to choose from")
+        limits = replace(self.limits, curve=part_of(self.limits.curve, which))
+        s = self.s[which] if self.s.ndim > 1 else self.s
+        return replace(
+            self,
+            limits=limits,
+            s=s,
+            speed=self.speed[which],
+            pull=self.pull[which],
+            again=lambda n: self.again(n)[which],
+        )
+
+    @cached_property
+    def _course(self) -> Piecewise:
+        """s over time."""
+        if self.t.ndim > 1:
+            raise InputError(f"at: found {self.t.shape[:-1]} motions; expected one, such as motion[0]")
+        after = np.append(self.pull[:, 0], self.pull[-1, 1])
+        before = np.append(self.pull[0, 0], self.pull[:, 1])
+        return Piecewise.quintic(self.t, *(x[:, None] for x in (self.s, self.speed, after, before)))
+
+    def at(self, t: Any) -> MotionState:
+        """Return positions, velocities, accelerations and forces at times, (..., n) each; where one jumps that after the jump."""
+        s, rate, pull = (self._course(t, k)[..., 0] for k in range(3))
+        flat = np.clip(s.ravel(), 0.0, 1.0)
+        q, first, second = (x.reshape(*s.shape, -1) for x in self.limits.curve(flat))
+        v, vdot = first * rate[..., None], second * rate[..., None] ** 2 + first * pull[..., None]
+        tau = np.zeros_like(v)
+        tau[..., self.limits.motors] = self.limits.forces((q, first, second), rate**2, pull)
+        return MotionState(q, v, vdot, tau)
 
     @cached_property
     def t(self) -> np.ndarray:
@@ -94,7 +135,7 @@ class PathMotion:
         return s, np.concatenate([now, self.t[..., -1:]], axis=-1), rate, pull
 
     @cached_property
-    def forces(self) -> np.ndarray:
+    def motor_forces(self) -> np.ndarray:
         """Forces of the motors at the points, (..., points, motors), with the acceleration of the interval after each [N m or N]."""
         s, _, rate, pull = self._rates(1)
         return self.limits.forces(self.limits.curve(s), rate**2, pull)
@@ -103,23 +144,6 @@ class PathMotion:
         """Return by how much the run exceeds one of its limits, over the limit, at the points and between them; negative if nowhere."""
         s, _, rate, pull = self._rates(between)
         return float(self.limits.loads(self.limits.curve(s), rate**2, pull).max() - 1.0)
-
-    def plot(self) -> Figure:
-        """Return a figure of joint speeds and motor forces over time, forces over their limits."""
-        import matplotlib.pyplot as plt
-
-        if self.t.ndim > 1:
-            raise InputError("PathMotion.plot: found many paths; expected one")
-        t, _, v, _ = self.along()
-        figure, axes = plt.subplots(2, 1, sharex=True, figsize=(8, 5), layout="constrained")
-        axes[0].plot(t, v, label=self.mechanism.v_names)
-        axes[1].plot(t, self.forces / self.limits.effort)
-        axes[1].axhspan(-1, 1, color="0.93", zorder=0)
-        axes[0].set_ylabel("joint speeds [rad/s or m/s]")
-        axes[1].set(ylabel="forces over their limits", xlabel="t [s]")
-        axes[0].legend(frameon=False, fontsize="small", ncols=4)
-        axes[0].set_title(f"{self.duration:.5g} s")
-        return figure
 
 
 def squared(speed: np.ndarray, pull: np.ndarray, h: np.ndarray, part: np.ndarray) -> np.ndarray:

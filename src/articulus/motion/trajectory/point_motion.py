@@ -11,7 +11,7 @@ the least duration that is possible for all.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -20,11 +20,13 @@ import numpy as np
 from casadi import SX
 
 from articulus import kernel
+from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError, NumericalError
 from articulus.kernel import NEVER
+from articulus.motion.motion import Motion, MotionState
 from articulus.motion.trajectory.extreme_motion import JERKS, mix, possible_durations
 from articulus.motion.trajectory.extreme_motion import parts as parts_of
-from articulus.motion.trajectory.points import numbers
+from articulus.motion.trajectory.points import numbers, require_joints
 
 PARTS = 7
 """Parts with constant jerk of an extreme motion."""
@@ -62,8 +64,8 @@ def _halving() -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class PointMotion:
-    """A motion from state to state.
+class PointMotion(Motion):
+    """A motion from state to state, or many.
 
     Parameters
     ----------
@@ -78,8 +80,9 @@ class PointMotion:
         Share of the first.
     ends : array, (..., n, 2)
         Speeds and accelerations at the start.
-    jerk : array, (..., n)
-        Limits of jerk.
+    jerk_limit : array, (..., n)
+    mechanism : Mechanism or None
+        That moves.
     """
 
     start: np.ndarray
@@ -88,26 +91,54 @@ class PointMotion:
     parts: np.ndarray
     share: np.ndarray
     ends: np.ndarray
-    jerk: np.ndarray
+    jerk_limit: np.ndarray
+    mechanism: Mechanism | None = None
 
-    def at(self, t: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return positions, speeds, accelerations and jerks at times, (..., times, n) each; at rest of change before and after."""
-        t = np.atleast_1d(np.asarray(t, dtype=float))
-        clipped = np.clip(t, 0.0, np.asarray(self.duration)[..., None])  # (..., times)
+    @cached_property
+    def t(self) -> np.ndarray:
+        """Times at which the jerk of some joint jumps, (times,) [s]; of many motions (..., times), with some of them repeated."""
+        ends = np.cumsum(self.parts, axis=-1).reshape(*self.parts.shape[:-3], -1)
+        total = np.asarray(self.duration)[..., None]
+        times = np.sort(np.concatenate([0 * total, np.minimum(ends, total), total], axis=-1), axis=-1)
+        return np.unique(times) if times.ndim == 1 else times
+
+    def __getitem__(self, which: Any) -> PointMotion:
+        """Return one of many motions."""
+        rest = {
+            name: getattr(self, name)[which]
+            for name in ("start", "least", "parts", "share", "ends", "jerk_limit")
+        }
+        T = np.asarray(self.duration)[which]
+        return replace(self, duration=T if T.ndim else float(T), **rest)
+
+    def at(self, t: Any) -> MotionState:
+        """Return positions, velocities, accelerations and forces at times, (..., times, n) each, of one time (..., n)."""
+        q, v, vdot, _ = self._rates(t)
+        m = self.mechanism
+        return MotionState(q, v, vdot, None if m is None else m.inverse_dynamics(q, v, vdot))
+
+    def jerk(self, t: Any) -> np.ndarray:
+        """Return jerks at times, (..., times, n)."""
+        return self._rates(t)[3]
+
+    def _rates(self, t: Any) -> list[np.ndarray]:
+        """Return positions and their first three derivatives."""
+        times = np.atleast_1d(np.asarray(t, dtype=float))
+        clipped = np.clip(times, 0.0, np.asarray(self.duration)[..., None])  # (..., times)
         out: Any = 0.0
         for k, (sign, weight) in enumerate(((1.0, self.share), (-1.0, 1.0 - self.share))):
             out = out + weight[..., None] * self._one(clipped, k, sign)
         out[0] += self.start[..., None]
-        return tuple(np.swapaxes(x, -1, -2) for x in out)
+        return [np.swapaxes(x, -1, -2) if np.ndim(t) else x[..., 0] for x in out]
 
     def _one(self, t: np.ndarray, which: int, sign: float) -> np.ndarray:
         """Return way, speed, acceleration and jerk of one of the two motions, (4, ..., n, times)."""
-        left = t[..., None, :] * np.ones_like(self.jerk)[..., None]
+        left = t[..., None, :] * np.ones_like(self.jerk_limit)[..., None]
         x = np.zeros_like(left)
         v, a = (np.broadcast_to(self.ends[..., k, None], left.shape).copy() for k in range(2))
         now = np.zeros_like(left)
         for part in range(PARTS):
-            j = sign * JERKS[part] * self.jerk[..., None]
+            j = sign * JERKS[part] * self.jerk_limit[..., None]
             whole = self.parts[..., which, part, None]
             step = np.minimum(left, whole)
             inside = left > 0
@@ -131,6 +162,7 @@ def point_to_point(
     start_acceleration: Any = 0.0,
     end_acceleration: Any = 0.0,
     duration: float | None = None,
+    mechanism: Mechanism | None = None,
 ) -> PointMotion:
     """Return the fastest motion from one state to another with limits of speed, acceleration and jerk; all joints arrive together.
 
@@ -144,6 +176,8 @@ def point_to_point(
         The rest of the states at the ends.
     duration : float [s]
         Time to take, in place of the least.
+    mechanism : Mechanism
+        Whose joints move, if the motion is to be run, tracked or saved with its forces; every joint has a motor. Limits of forces are not looked at.
 
     Raises
     ------
@@ -210,7 +244,9 @@ def point_to_point(
     ahead, behind, share, _ = scaled.parts(T[..., None] / time)
     parts = np.maximum(np.stack([ahead, behind], -2), 0.0) * time[..., None, None]
     total = float(T) if not T.shape else T
-    return PointMotion(q0, total, least, parts, share, np.stack([v0, a0], -1), J)
+    return PointMotion(
+        q0, total, least, parts, share, np.stack([v0, a0], -1), J, require_joints(mechanism, q0.shape[-1])
+    )
 
 
 @dataclass(frozen=True, eq=False)

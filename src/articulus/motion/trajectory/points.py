@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError
 
 Point = tuple[float, float, float]
@@ -28,3 +29,15 @@ def numbers(given: Any, what: str) -> np.ndarray:
         return np.asarray(given, dtype=float)
     except (TypeError, ValueError):
         raise InputError(f"{what}: found {given!r}; expected numbers") from None
+
+
+def require_joints(mechanism: Mechanism | None, n: int) -> Mechanism | None:
+    """Return the mechanism of a motion of n joints; raise InputError unless it has these alone, each with a motor that determines its motion."""
+    if mechanism is None:
+        return None
+    if mechanism.constraint_names or mechanism.description.flexible or not mechanism.nq == mechanism.nv == n:
+        raise InputError(
+            f"mechanism: found '{mechanism.name}' with {mechanism.nv} degrees of freedom; expected {n} joints of one degree of freedom each, "
+            "rigid bodies and no closed loops"
+        )
+    return mechanism

@@ -8,17 +8,21 @@ interval and speeds are within the hull of v, v + h a / 2 and v at its end: limi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
 import numpy as np
 from casadi import SX
 
+from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError, NumericalError
+from articulus.motion.motion import Motion, MotionState
+from articulus.motion.piecewise import Piecewise
 from articulus.motion.trajectory.ipopt import solve
 from articulus.motion.trajectory.point_motion import point_to_point
-from articulus.motion.trajectory.points import numbers
+from articulus.motion.trajectory.points import numbers, require_joints
 from articulus.motion.trajectory.program import Block, Program
 
 SHORTEST = 1e-3
@@ -26,53 +30,62 @@ SHORTEST = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class WaypointMotion:
+class WaypointMotion(Motion):
     """A motion through points with jerks that are constant within intervals.
 
     Parameters
     ----------
     t : array, (k,) [s]
         Ends of the intervals.
-    q, v, a : array, (k, n)
+    q, v, vdot : array, (k, n)
         Positions, speeds and accelerations there.
-    j : array, (k - 1, n)
-        Jerks.
-    passed : array of int
+    jerks : array, (k - 1, n)
+    visits : array of int
         Which of the times the points are passed at.
     limits : array, (3, n)
         Of speed, acceleration and jerk.
+    mechanism : Mechanism or None
+        That moves.
     """
 
-    t: np.ndarray
-    q: np.ndarray
-    v: np.ndarray
-    a: np.ndarray
-    j: np.ndarray
-    passed: np.ndarray
-    limits: np.ndarray
+    t: np.ndarray = field()
+    q: np.ndarray = field()
+    v: np.ndarray = field()
+    vdot: np.ndarray = field()
+    jerks: np.ndarray = field()
+    visits: np.ndarray = field()
+    limits: np.ndarray = field()
+    mechanism: Mechanism | None = None
 
     @property
     def duration(self) -> float:
         """How long it takes [s]."""
         return float(self.t[-1])
 
-    def at(self, t: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return positions, speeds, accelerations and jerks at times, (times, n) each."""
-        t = np.clip(np.atleast_1d(np.asarray(t, dtype=float)), 0.0, self.duration)
-        k = np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, len(self.j) - 1)
-        s, j = (t - self.t[k])[:, None], self.j[k]
-        a, v = self.a[k], self.v[k]
-        return self.q[k] + s * (v + s * (a / 2 + s * j / 6)), v + s * (a + s * j / 2), a + s * j, j
+    @cached_property
+    def _cubics(self) -> Piecewise:
+        h = np.diff(self.t)[:, None]
+        powers = self.q[:-1], h * self.v[:-1], h**2 * self.vdot[:-1] / 2, h**3 * self.jerks / 6
+        return Piecewise(self.t, np.stack(powers, 1))
+
+    def at(self, t: Any) -> MotionState:
+        """Return positions, velocities, accelerations and forces at times, (..., n) each."""
+        (q, v, vdot), m = (self._cubics(t, k) for k in range(3)), self.mechanism
+        return MotionState(q, v, vdot, None if m is None else m.inverse_dynamics(q, v, vdot))
+
+    def jerk(self, t: Any) -> np.ndarray:
+        """Return jerks at times, (..., n)."""
+        return self._cubics(t, 3)
 
     def overload(self) -> float:
         """Return by how much a limit is exceeded anywhere, over the limit; negative if nowhere."""
         h = np.diff(self.t)[:, None]
         with np.errstate(divide="ignore", invalid="ignore"):
             when = np.clip(
-                np.nan_to_num(-self.a[:-1] / self.j, posinf=0, neginf=0), 0, h
+                np.nan_to_num(-self.vdot[:-1] / self.jerks, posinf=0, neginf=0), 0, h
             )  # the speed is largest there
-        top = self.v[:-1] + when * (self.a[:-1] + when * self.j / 2)
-        rows = np.concatenate([self.v, top]), self.a, self.j
+        top = self.v[:-1] + when * (self.vdot[:-1] + when * self.jerks / 2)
+        rows = np.concatenate([self.v, top]), self.vdot, self.jerks
         return max(float((np.abs(x) / limit).max()) for x, limit in zip(rows, self.limits)) - 1.0
 
 
@@ -85,6 +98,7 @@ def waypoints(
     intervals: int = 8,
     start_velocity: Any = 0.0,
     end_velocity: Any = 0.0,
+    mechanism: Mechanism | None = None,
 ) -> WaypointMotion:
     """Return the fastest motion through points, with accelerations of zero at both ends.
 
@@ -99,6 +113,8 @@ def waypoints(
         each end.
     start_velocity, end_velocity : number or array, (n,)
         Speeds at the ends.
+    mechanism : Mechanism
+        Whose joints move, if the motion is to be run, tracked or saved with its forces; every joint has a motor. Limits of forces are not looked at.
 
     Raises
     ------
@@ -133,7 +149,8 @@ def waypoints(
     if intervals == 1:
         counts[0] += 1
         counts[-1] += 1
-    return _Search(where, limits, ends, guess, counts).found()
+    found = _Search(where, limits, ends, guess, counts).found()
+    return replace(found, mechanism=require_joints(mechanism, n))
 
 
 def _per_joint(given: Any, n: int, name: str) -> np.ndarray:
@@ -152,7 +169,7 @@ class _Search:
     ):
         self.points, self.limits, self.ends, self.guess, self.counts = points, limits, ends, guess, counts
         self.n, self.count = points.shape[1], int(counts.sum())
-        self.passed = np.concatenate([[0], np.cumsum(counts)])
+        self.visits = np.concatenate([[0], np.cumsum(counts)])
         self.time = float(np.mean(guess.duration))
         self.unit = limits[0] * self.time
         nodes = 3 * self.n * (self.count + 1)
@@ -211,7 +228,7 @@ class _Search:
         for places, value in ((self.node[:, 1], 1.0), (self.node[:, 2], scaled[0]), (self.jerk, scaled[1])):
             lower[places], upper[places] = -value, value
         for side in (lower, upper):
-            side[self.node[self.passed, 0]] = (self.points - self.points[0]) / self.unit
+            side[self.node[self.visits, 0]] = (self.points - self.points[0]) / self.unit
             side[self.node[[0, -1], 1]] = self.ends / self.limits[0]
             side[self.node[[0, -1], 2]] = 0.0
         lower[self.step] = SHORTEST * float(np.sum(self.guess.duration)) / (self.time * self.count)
@@ -222,11 +239,11 @@ class _Search:
         x = np.zeros(self.step[-1] + 1)
         for k, count in enumerate(self.counts):
             T = float(self.guess.duration[k])
-            q, v, a, _ = (y[k] for y in self.guess.at(np.linspace(0, T, count + 1)))
-            part = slice(self.passed[k], self.passed[k + 1] + 1)
+            q, v, a, _ = self.guess[k].at(np.linspace(0, T, count + 1))
+            part = slice(self.visits[k], self.visits[k + 1] + 1)
             x[self.node[part, 0]] = (q - self.points[0]) / self.unit
             x[self.node[part, 1]], x[self.node[part, 2]] = v / self.limits[0], a * self.time / self.limits[0]
-            inner = slice(self.passed[k], self.passed[k + 1])
+            inner = slice(self.visits[k], self.visits[k + 1])
             x[self.step[inner]] = T / (count * self.time)
             x[self.jerk[inner]] = np.diff(x[self.node[part, 2]], axis=0) / x[self.step[inner]][:, None]
         return x
@@ -240,6 +257,6 @@ class _Search:
             v * speed,
             a * speed / self.time,
             x[self.jerk] * speed / self.time**2,
-            self.passed,
+            self.visits,
             self.limits,
         )

@@ -20,7 +20,7 @@ from casadi import SX
 
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError
-from articulus.kernel.lookup import interval, looked_up
+from articulus.motion.piecewise import Piecewise
 from articulus.numerics.riccati import care
 from articulus.simulation.loop.components.state_feedback import StateFeedback
 from articulus.simulation.solve.assembly import assemble
@@ -90,7 +90,7 @@ def feedback_along(
     slopes = np.hstack([v_fine, np.gradient(v_fine, fine, axis=0)])
     return StateFeedback(
         K=matrix_function(fine, K, places),
-        x0=column_function(fine, target, slopes),
+        x0=Piecewise.cubic(fine, target, slopes).function(),
         joints=tuple(joints),
         name="track",
         period=period,
@@ -100,7 +100,8 @@ def feedback_along(
 def fine_motion(t: np.ndarray, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return times at which gains are known, and positions and velocities of a motion there."""
     fine = np.unique(np.concatenate([t, np.linspace(t[0], t[-1], POINTS)]))
-    return fine, _hermite(t, q, v, fine), _hermite(t, v, np.gradient(v, t, axis=0), fine)
+    slope = np.gradient(v, t, axis=0)
+    return fine, Piecewise.cubic(t, q, v)(fine), Piecewise.cubic(t, v, slope)(fine)
 
 
 def _extent(mechanism: Mechanism, moved: np.ndarray) -> np.ndarray:
@@ -127,13 +128,6 @@ def _on_loops(m: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, n
 
 def _columns(m: Mechanism, inputs: Sequence[str], motors: Sequence[int]) -> list[int]:
     return [inputs.index(f"tau.{m.v_names[k]}") for k in motors]
-
-
-def _hermite(t: np.ndarray, y: np.ndarray, slope: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Return samples of the cubics with given values and slopes."""
-    from scipy.interpolate import CubicHermiteSpline  # late: its import would slow down every plan
-
-    return np.asarray(CubicHermiteSpline(t, y, slope)(at))
 
 
 def _gains(t: np.ndarray, A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray) -> np.ndarray:
@@ -167,28 +161,9 @@ def _last(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, duration: 
 def matrix_function(t: np.ndarray, K: np.ndarray, places: Sequence[int]) -> ca.Function:
     """Return gains, linear between points and constant outside, as a function of time; columns besides `places` are zero."""
     now, (_, m, n) = SX.sym("t"), K.shape
-    known = K[:, :, places].reshape(len(t), -1)
-    rise = np.diff(known, axis=0) / np.diff(t)[:, None]
-    clock = ca.fmin(ca.fmax(now, t[0]), t[-1])
-    begin, *entries = ca.vertsplit(
-        looked_up(np.column_stack([t[:-1], known[:-1], rise]), interval(t[:-1], clock))
-    )
-    count = known.shape[1]
-    values = [entries[k] + (clock - begin) * entries[count + k] for k in range(count)]
+    values = Piecewise.linear(t, K[:, :, places].reshape(len(t), -1)).at(now)
     whole = SX(m, n)
     for i in range(m):
         for j, place in enumerate(places):
             whole[i, place] = values[i * len(places) + j]
     return ca.Function("gains", [now], [whole])
-
-
-def column_function(t: np.ndarray, y: np.ndarray, slope: np.ndarray) -> ca.Function:
-    """Return columns as a function of time: cubics with given values and slopes between points, constant outside."""
-    now, h = SX.sym("t"), np.diff(t)[:, None]
-    d0, d1, jump = h * slope[:-1], h * slope[1:], np.diff(y, axis=0)
-    rows = np.hstack([t[:-1, None], 1 / h, y[:-1], d0, 3 * jump - 2 * d0 - d1, d0 + d1 - 2 * jump])
-    clock = ca.fmin(ca.fmax(now, t[0]), t[-1])
-    found, n = looked_up(rows, interval(t[:-1], clock)), y.shape[1]
-    s = (clock - found[0]) * found[1]
-    c = [found[2 + k * n : 2 + (k + 1) * n] for k in range(4)]
-    return ca.Function("course", [now], [c[0] + s * (c[1] + s * (c[2] + s * c[3]))])

@@ -14,7 +14,8 @@ import numpy as np
 
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError
-from articulus.motion.trajectory.lqr_tracking import column_function, fine_motion, matrix_function
+from articulus.motion.lqr_tracking import fine_motion, matrix_function
+from articulus.motion.piecewise import Piecewise
 from articulus.simulation.loop.components.state_feedback import StateFeedback
 
 SETTLES = 10.0
@@ -63,7 +64,7 @@ def inertia_feedback(
     target, slopes = np.hstack([q_fine, v_fine]), np.hstack([v_fine, a_fine])
     return StateFeedback(
         K=matrix_function(fine, K, range(2 * m.nv)),
-        x0=column_function(fine, target, slopes),
+        x0=Piecewise.cubic(fine, target, slopes).function(),
         joints=joints,
         name="track",
         period=period,
