@@ -9,8 +9,8 @@ import scipy.linalg
 
 import articulus as art
 from articulus.errors import InputError
-from articulus.motion.trajectory import plan
 from articulus.motion.lqr_tracking import _gains
+from articulus.motion.trajectory import plan
 
 
 def ends(moved, q0, **more) -> tuple[np.ndarray, np.ndarray]:
