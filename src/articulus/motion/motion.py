@@ -23,7 +23,7 @@ from articulus.motion.follow import default_bandwidth, inertia_feedback, require
 from articulus.motion.lqr_tracking import feedback_along
 from articulus.motion.piecewise import Piecewise
 from articulus.simulation.loop.components.pd import PD
-from articulus.simulation.loop.components.prescribed_force import PrescribedForce
+from articulus.simulation.loop.components.prescribed import PrescribedForce
 from articulus.simulation.loop.components.state_feedback import StateFeedback
 
 if TYPE_CHECKING:
