@@ -123,7 +123,7 @@ def test_moving_ends_of_any_size() -> None:
     limits = {"velocity": V, "acceleration": A, "jerk": J}
     run = point_to_point(0.0, end, start_velocity=speeds[0], end_velocity=speeds[1], **limits)
     T = np.asarray(run.duration)[:, None]
-    q, v, a, _ = (x[:, 0] for x in run.at(T))
+    q, v, a = (x[:, 0] for x in run.at(T)[:3])
     assert (np.abs(q - end) <= 1e-12 * (np.abs(end) + V * T)).all()
     assert (np.abs(v - speeds[1]) <= 1e-12 * (V + A * T)).all()
     assert (np.abs(a) <= 1e-12 * (A + J * T)).all()
