@@ -18,10 +18,10 @@ from articulus.errors import DoubtfulResult, InputError, NumericalError
 from articulus.kernel.lookup import interval, looked_up
 from articulus.model.files.storage import write_text
 from articulus.model.mechanism import Spline
-from articulus.motion.trajectory.collocation import Layout
 from articulus.motion.follow import default_bandwidth, inertia_feedback, require_times, steps
-from articulus.motion.trajectory.ipopt import Solution
 from articulus.motion.lqr_tracking import feedback_along
+from articulus.motion.trajectory.collocation import Layout
+from articulus.motion.trajectory.ipopt import Solution
 from articulus.motion.trajectory.obstacles import gone_through
 from articulus.motion.trajectory.optimality import Chatter, chatters, flat_inputs, switches
 from articulus.motion.trajectory.overload import Overload, overloads
