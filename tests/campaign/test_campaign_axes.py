@@ -71,7 +71,7 @@ def test_a_seed_that_varies_is_the_seed_of_the_run() -> None:
     result = art.campaign.run(STUDY.replace("METHOD", ""), runs=3, vary={"seed": [7]})
     run = result.replay(2)
     study = result.campaign.study
-    same = study.loop.simulate(0.1, sample=0.01, events=study.events, seed=7)
+    same = study.loop.simulate(0.1, sample=0.01, events=study.settings.events, seed=7)
     assert np.array_equal(run["gyro.rate"], same["gyro.rate"][: len(run.t)])
     assert np.unique(result.table.figures["rate"]).size == 1
 

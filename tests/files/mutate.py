@@ -80,11 +80,12 @@ type = "capsule"
 radius = 1
 length = 2
 """
-SWEEP = """
-[sweep]
-runs = 2
+GRID = """
+[campaign]
+sampler = "grid"
+runs = 6
 seed = 5
-[sweep.values]
+[campaign.vary]
 "q.joint1" = {normal = ["10 deg", "1 deg"]}
 "v.joint2" = [0, "1 rad/s"]
 "q.joint2" = {from = 0.1, to = 0.3, count = 3}
@@ -93,7 +94,7 @@ READERS = {
     "toml": (parse_toml, [CRANE, CRANE + SHAPES]),
     "urdf": (parse_urdf, [ARM, ROBOT]),
     "mjcf": (parse_mjcf, list(MODELS.values())),
-    "study": (parse_study, [BASE, BASE + SWEEP]),
+    "study": (parse_study, [BASE, BASE + GRID]),
 }
 
 

@@ -147,14 +147,15 @@ def test_numbers_that_overflow_when_squared() -> None:
 
 @pytest.mark.parametrize("line", ["runs = 1" + 400 * "0", "seed = 1" + 400 * "0"])
 def test_numbers_of_400_digits_in_a_study(line: str) -> None:
-    from articulus.study.reader import parse_study
+    from articulus.study.campaign.design import Campaign
 
-    text = STUDY + f'[sweep]\n{line}\n[sweep.values]\n"q.hinge1" = {{uniform = [0, 1]}}\n'
+    more = "" if line.startswith("runs") else "runs = 2\n"
+    text = STUDY + f'[campaign]\n{more}{line}\n[campaign.vary]\n"q.hinge1" = {{uniform = [0, 1]}}\n'
     if line.startswith("runs"):
-        with pytest.raises(ModelError, match="expected at most"):
-            parse_study(text)
+        with pytest.raises(InputError, match="expected at most"):
+            Campaign.read(text)
     else:
-        parse_study(text)
+        Campaign.read(text)
 
 
 def test_names_of_components() -> None:

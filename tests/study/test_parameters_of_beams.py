@@ -11,7 +11,8 @@ import articulus as art
 from articulus.browser.desk import Desk
 from articulus.model.files import parse_toml, read_toml, write_toml
 from articulus.structure import beam_body
-from articulus.study import read_study, run_study
+from articulus.study.campaign.design import Campaign
+from articulus.study.campaign.work import whole_run
 
 MODEL = """\
 schema = 1
@@ -47,7 +48,11 @@ model = "arm.toml"
 t_end = 0.1
 step = "2 ms"
 
-[sweep.values]
+[campaign]
+sampler = "grid"
+runs = 2
+
+[campaign.vary]
 L = {values}
 """
 
@@ -92,16 +97,16 @@ def test_mistakes_of_a_file_are_named() -> None:
             parse_toml(MODEL.replace(old, new))
 
 
-def test_a_study_sweeps_it_within_its_range(arm: art.Mechanism, tmp_path: Path) -> None:
+def test_a_campaign_varies_it_within_its_range(arm: art.Mechanism, tmp_path: Path) -> None:
     write_toml(arm.description, tmp_path / "arm.toml")
     (tmp_path / "study.toml").write_text(STUDY.replace("{values}", "[1.0, 1.7]"))
-    run = run_study(read_study(tmp_path / "study.toml"), tmp_path / "out", report=False).run
+    campaign = Campaign.read(tmp_path / "study.toml")
     for k, length in enumerate((1.0, 1.7)):
         alone = art.simulate(arm, 0.1, params={"L": length}, step=2e-3, method="rk4")
-        assert run.q[k, -1] == pytest.approx(alone.q[-1], abs=1e-12)
+        assert whole_run(campaign, k).q[-1] == pytest.approx(alone.q[-1], abs=1e-12)
     (tmp_path / "study.toml").write_text(STUDY.replace("{values}", "[1.0, 2.7]"))
-    with pytest.raises(art.ArticulusError, match=r"'L' = 2.7 .*outside its range"):
-        run_study(read_study(tmp_path / "study.toml"), tmp_path / "out", report=False)
+    with pytest.raises(art.ArticulusError, match=r"'L'.*2.7.* range"):
+        Campaign.read(tmp_path / "study.toml")
 
 
 def test_the_desk_moves_it_within_its_range(arm: art.Mechanism) -> None:

@@ -20,6 +20,7 @@ from articulus.simulation.loop.components import (
 )
 from articulus.simulation.loop.events import Bounce, Crossing
 from articulus.study import parse_study
+from articulus.study.campaign.design import Campaign
 from articulus.study.fields import TYPES
 
 from .support import BASE, changed, line_of
@@ -40,7 +41,7 @@ def test_numbers_and_units_arrive() -> None:
     assert servo.kd == (60.0, 60.0)  # type: ignore[attr-defined]
     assert servo.target.times == (0.0, 0.5)  # type: ignore[attr-defined]
     assert study.settings.sample == 0.01
-    assert set(study.outputs) == {"gyro.rate", "energy", "momentum"}
+    assert set(study.settings.outputs) == {"gyro.rate", "energy", "momentum"}
 
 
 MACHINE = """schema = 1
@@ -148,19 +149,28 @@ stiffness = {from = 100, to = 300, count = 3}
 "q.joint1" = {normal = ["10 deg", "1 deg"]}
 "v.joint2" = [0, "1 rad/s"]
 """
+GRID = SWEEP.replace("[sweep]\nruns = 2", '[campaign]\nsampler = "grid"\nruns = 12').replace(
+    "[sweep.values]", "[campaign.vary]"
+)
 
 
-def test_sweep_is_every_combination_with_fresh_random_numbers() -> None:
-    text = changed(("kp = 300", 'kp = {parameter = "stiffness"}')) + SWEEP
-    study = parse_study(text)
-    assert study.q0.shape == (12, 2)
-    pairs = {(k, v) for k, v in zip(study.params["stiffness"], study.v0[:, 1])}
+def test_a_sweep_is_refused_with_what_to_write_instead() -> None:
+    """What the message says is what GRID does, and that is every combination with fresh random numbers."""
+    text = changed(("kp = 300", 'kp = {parameter = "stiffness"}'))
+    found = findings(text + SWEEP)
+    assert len(found) == 1
+    for part in ("sweep: found the table [sweep]", "[campaign]", '"grid"', "[campaign.vary]"):
+        assert part in found[0]
+    drawn = Campaign.read(text + GRID).inputs(0, 12)
+    pairs = {(k, v) for k, v in zip(drawn["stiffness"], drawn["v.joint2"])}
     assert pairs == {(k, v) for k in (100.0, 200.0, 300.0) for v in (0.0, 1.0)}
-    drawn = study.q0[:, 0]
-    assert len(set(drawn)) == 12
-    assert abs(drawn.mean() - np.radians(10)) < 5 * np.radians(1) / np.sqrt(12)  # five standard errors
-    assert np.array_equal(parse_study(text).q0, study.q0)
-    assert not np.array_equal(parse_study(text.replace("seed = 5", "seed = 6")).q0, study.q0)
+    turned = drawn["q.joint1"]
+    assert len(set(turned)) == 12
+    assert abs(turned.mean() - np.radians(10)) < 5 * np.radians(1) / np.sqrt(12)  # five standard errors
+    again = Campaign.read(text + GRID).inputs(0, 12)["q.joint1"]
+    other = Campaign.read(text + GRID.replace("seed = 5", "seed = 6")).inputs(0, 12)["q.joint1"]
+    assert np.array_equal(again, turned)
+    assert not np.array_equal(other, turned)
 
 
 MISTAKES = {
@@ -271,7 +281,7 @@ restitution = 0.5
 
 
 def test_events_hold_what_their_tables_say() -> None:
-    half, stop = parse_study(BASE + EVENTS).events
+    half, stop = parse_study(BASE + EVENTS).settings.events
     assert isinstance(half, Crossing)
     assert (half.name, half.direction, half.stop, half.function) == ("half", -1, True, "q.joint1")
     assert half.level == pytest.approx(np.pi / 2, rel=1e-15)
@@ -318,9 +328,8 @@ def test_what_is_wrong_inside_a_nested_component_has_its_line() -> None:
 
 
 def test_unused_and_unknown_parameters() -> None:
-    found = findings(BASE + "[parameters]\nstiffnes = 3\n[sweep.values]\nmass = [1, 2]\n")
+    found = findings(BASE + "[parameters]\nstiffnes = 3\n")
     assert any("parameters.stiffnes" in f and "nothing uses" in f for f in found)
-    assert any("sweep.values.mass" in f and "no parameter 'mass'" in f for f in found)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,8 @@ import pytest
 from articulus import cli
 from articulus.simulation.results.run import Run
 from articulus.simulation.running import simulate
+from articulus.study.campaign.design import Campaign
+from articulus.study.campaign.work import whole_run
 from articulus.study.reader import parse_study
 from articulus.study.runner import run_only
 
@@ -63,21 +65,24 @@ def test_results_and_report_stand_beside_the_study(study: Path, articulus) -> No
     assert report.count('<iframe class="replay"') == report.count('href="#replay"') == 1
 
 
-def test_a_sweep_keeps_to_the_tolerances_of_its_study() -> None:
-    """A coarse and a fine run of one study with a sweep differ, and each is the single run with the same tolerances."""
-    sweep = 'method = "dormand_prince"\nrtol = {rtol}\natol = {rtol}\n[sweep.values]\n"q.joint1" = [0.1, "30 deg"]\n'
+def test_runs_of_a_grid_keep_to_the_tolerances_of_the_study() -> None:
+    """A coarse and a fine run of one study differ, and each is the single run with the same tolerances."""
+    method = 'method = "dormand_prince"\nrtol = {rtol}\natol = {rtol}\n'
+    grid = '[campaign]\nsampler = "grid"\nruns = 2\n[campaign.vary]\n"q.joint1" = [0.1, "30 deg"]\n'
     found = {}
     for rtol in (1e-3, 1e-9):
-        given = changed(("[outputs]", sweep.format(rtol=rtol) + "[outputs]"), ('step = "1 ms"', 'step = "0.1 s"'),
+        given = changed(("[outputs]", method.format(rtol=rtol) + "[outputs]"), ('step = "1 ms"', 'step = "0.1 s"'),
                         ('sample = "10 ms"', 'sample = "0.1 s"'))  # fmt: skip
         study = parse_study(given)
-        found[rtol] = run_only(study).run
-        assert (found[rtol].meta["settings"]["rtol"], found[rtol].meta["settings"]["atol"]) == (rtol, rtol)
+        run = run_only(study).run
+        assert (run.meta["settings"]["rtol"], run.meta["settings"]["atol"]) == (rtol, rtol)
         single = simulate(
-            study.mechanism, 0.5, study.q0[1], study.v0[1] if study.v0.ndim == 2 else study.v0,
+            study.mechanism, 0.5, study.q0, study.v0,
             components=study.components, method="dormand_prince", step=0.1, rtol=rtol, atol=rtol,
         )  # fmt: skip
-        assert np.array_equal(found[rtol].q[1], single.q)
+        assert np.array_equal(run.q, single.q)
+        found[rtol] = whole_run(Campaign.read(given + grid), 1)
+        assert np.array_equal(found[rtol].q, single.q)
     assert 1e-8 < np.abs(found[1e-3].q - found[1e-9].q).max() < 1e-2
 
 

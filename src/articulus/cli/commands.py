@@ -17,6 +17,7 @@ from articulus.cli.models import models
 from articulus.cli.plan import plan
 from articulus.cli.printing import new_console
 from articulus.cli.run import run
+from articulus.cli.schema import schema
 from articulus.cli.verify import verify
 from articulus.errors import ArticulusError
 
@@ -63,6 +64,6 @@ def _root(
     pass
 
 
-for _command in (info, models, run, plan, verify, bench, view, drive, demo):
+for _command in (info, models, run, plan, verify, bench, view, drive, demo, schema):
     app.command()(_command)
 app.add_typer(campaigns)

@@ -27,7 +27,7 @@ class Field:
         The key.
     kind : str
         "number", "vector", "integer", "flag", "text", "choice" (one of some words), "refers" (the name of a joint, frame or constraint),
-        "names" (a name or a list of them), "signal" (something to watch), "code" (no form in a file); or what the class of the value says
+        "names" (a name or a list of them), "moment" (a time, or a word for one), "signal" (something to watch), "code" (no form in a file); or what the class of the value says
         by `in_file`: "pose", "record" (a nested table), "function" (a function of time), "visual", "component", "shape" or "model".
     record : type or None
         Class of the value, where that has an `in_file`.
@@ -138,6 +138,11 @@ def names(meaning: str, *, default: Any = dataclasses.MISSING) -> Any:
     return dataclasses.field(default=default, metadata={"meaning": meaning, "kind": "names"})
 
 
+def elsewhere(meaning: str, *, default: Any = dataclasses.MISSING) -> Any:
+    """Return a dataclass field that the table of its object does not hold: it is given in another table, or by the program."""
+    return dataclasses.field(default=default, metadata={"meaning": meaning, "kind": "code"})
+
+
 # reading them
 
 
@@ -146,6 +151,16 @@ def fields_of(cls: type) -> tuple[Field, ...]:
     """Return the fields of a dataclass that its constructor takes, as they are declared."""
     hints = typing.get_type_hints(cls)
     return tuple(_field(f, hints[f.name]) for f in dataclasses.fields(cls) if f.init)
+
+
+def parameters_text(cls: type, indent: str = "    ") -> str:
+    """Return the lines that document the fields of a class as parameters, from their declarations."""
+    lines = []
+    for f in fields_of(cls):
+        unit = f" [{f.unit}]" if f.unit not in ("", "-") else ""
+        default = "" if f.required or f.default is None else f", default {f.default!r}"
+        lines += [f"{indent}{f.name}{default}{unit}", f"{indent}    {f.meaning[:1].upper()}{f.meaning[1:]}."]
+    return "\n".join(lines).strip()
 
 
 def _field(field: dataclasses.Field[Any], hint: Any) -> Field:

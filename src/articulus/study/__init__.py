@@ -3,13 +3,12 @@
 from articulus.study.check import Check, Verdict
 from articulus.study.reader import is_study, parse_study, read_study
 from articulus.study.runner import Files, Outcome, run_only, run_study
-from articulus.study.study import Settings, Study
+from articulus.study.study import Study
 
 __all__ = [
     "Check",
     "Files",
     "Outcome",
-    "Settings",
     "Study",
     "Verdict",
     "is_study",

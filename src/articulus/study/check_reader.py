@@ -6,21 +6,44 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from articulus.declared import Field
 from articulus.errors import did_you_mean
 from articulus.model.files.toml.numbers import shown
 from articulus.simulation.results.signal import Signal
+from articulus.simulation.running.settings import RunSettings
 from articulus.study.check import BOUNDS, FIGURES, MOMENTS, Check
 from articulus.study.courses import Courses
-from articulus.study.study import Settings
 
-KEYS = ("name", "signal", "figure", "at", "tolerance", *BOUNDS)
+OWN = "any"
+"""Unit of what is checked."""
+CHECK = (
+    Field("name", "text", meaning="what the report calls it"),
+    Field("signal", "signal", meaning="entry of a signal that is checked, such as q.lift"),
+    Field(
+        "figure",
+        "choice",
+        meaning="diagnostic of the run that is checked",
+        words={name: name for name in FIGURES},
+    ),
+    Field(
+        "at",
+        "moment",
+        meaning="a time, or one of these words",
+        words={m: m for m in MOMENTS},
+        unit="s",
+        default="end",
+    ),
+    *(Field(bound, "number", unit=OWN, size="1", meaning=f"the number is {bound} this") for bound in BOUNDS),
+    Field("tolerance", "number", unit=OWN, size="1", meaning="with equals: largest distance from it"),
+)
+"""Keys of the table of a check."""
 
 
 def read_checks(
     values: Courses,
     tables: Sequence[tuple[str, dict[str, Any]]],
     signals: Mapping[str, Signal] | None,
-    settings: Settings | None,
+    settings: RunSettings | None,
 ) -> tuple[Check, ...]:
     """Return the checks of a study; without `signals` names and units are not checked."""
     units = {c: u for s in (signals or {}).values() for c, u in zip(s.columns, s.units)}
@@ -35,14 +58,14 @@ class _Reader:
         values: Courses,
         units: dict[str, str],
         signals: Mapping[str, Signal] | None,
-        settings: Settings | None,
+        settings: RunSettings | None,
     ):
         self.values, self.report = values, values.report
         self.units, self.signals, self.settings = units, signals, settings
 
     def check(self, table: dict[str, Any], path: str) -> Check | None:
         before = len(self.report.findings)
-        self.values.unknown_keys(table, KEYS, path)
+        self.values.unknown_keys(table, [f.name for f in CHECK], path)
         if ("signal" in table) == ("figure" in table):
             self.report.add(
                 path, "no signal" if "signal" not in table else "a signal and a figure", "signal or figure"

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from articulus.declared import Field
 from articulus.errors import InputError, ModelError, did_you_mean
 from articulus.model.files.csv_table import read_columns
 from articulus.model.files.report import Report
@@ -15,7 +19,7 @@ from articulus.model.files.toml.fields import TIME_FUNCTIONS, table_fields
 from articulus.model.files.toml.numbers import shown
 from articulus.model.files.toml.values import Values
 from articulus.model.files.units import UnitError, check_dimension, parse_unit
-from articulus.model.mechanism import Number, TimeFunction
+from articulus.model.mechanism import Number, TimeFunction, Varying, value_of, values_of
 from articulus.simulation.loop.course import Course
 from articulus.simulation.loop.table import Table
 from articulus.study.numbers import OPEN, StudyNumbers
@@ -74,6 +78,63 @@ class Courses(Values):
     @staticmethod
     def _all(items: list[Any]) -> tuple[Any, ...] | None:
         return None if any(item is None for item in items) else tuple(items)
+
+    def declared(self, field: Field, given: Any, path: str) -> Any:
+        """Return the value of a key as its field declares it: a plain number, a whole one, a word, a text or names; None if it is wrong."""
+        match field.kind:
+            case "number":
+                return self._bounded(field, given, path)
+            case "choice":
+                return self._word(field, given, path)
+            case "integer":
+                whole = isinstance(given, int) and not isinstance(given, bool)
+                good = whole and (field.least is None or given >= field.least)
+                limit = "" if field.least is None else f", not below {field.least}"
+                return given if good else self._refuse(path, given, f"a whole number{limit}")
+            case "flag":
+                return given if isinstance(given, bool) else self._refuse(path, given, "true or false")
+            case "names":
+                listed = isinstance(given, list) and given and all(isinstance(name, str) for name in given)
+                return tuple(given) if listed else self._refuse(path, given, "names in a list")
+            case _:
+                return given if isinstance(given, str) else self._refuse(path, given, "a text in quotes")
+
+    def _refuse(self, path: str, given: Any, expected: str, hint: str = "") -> None:
+        self.report.add(path, shown(given), expected, hint)
+
+    def _bounded(self, field: Field, given: Any, path: str) -> float | None:
+        """Return a plain finite number within the range of its field."""
+        number = self.numbers.number(given, field.unit, path)
+        if number is None:
+            return None
+        good = isinstance(number, float) and math.isfinite(number)
+        value = value_of(number)
+        good = good and (field.above is None or value > field.above)
+        if not good or not (field.least is None or value >= field.least):
+            limit = f" above {field.above:g}" if field.above is not None else ""
+            limit += f", not below {field.least:g}" if field.least is not None else ""
+            self.report.add(path, shown(given), f"a finite number{limit}")
+            return None
+        return value
+
+    def _word(self, field: Field, given: Any, path: str) -> Any:
+        if not isinstance(given, str):
+            return self._refuse(path, given, "a text in quotes")
+        if given not in field.words:
+            meaning = field.meaning.partition(";")[0]
+            self.report.add(path, f"'{given}'", f"one of: {meaning}", did_you_mean(given, field.words))
+            return None
+        return field.words[given]
+
+    def plain_numbers(self, given: Any, units: list[str], path: str) -> tuple[float, ...] | None:
+        """Return a finite number for each unit, none of them a parameter."""
+        found = self.numbers.vector(given, units, path)
+        if found is None:
+            return None
+        if any(isinstance(x, Varying) for x in found) or not np.isfinite(values_of(found)).all():
+            self.report.add(path, shown(given), "plain finite numbers")
+            return None
+        return values_of(found)
 
     # over time
 

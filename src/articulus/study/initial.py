@@ -19,6 +19,19 @@ def coordinate_units(description: Description, key: str) -> tuple[str, ...]:
     return make(description, np.zeros((0, n))).units
 
 
+def coordinate_unit(values: Courses, name: str, description: Description | None, path: str) -> str:
+    """Return the unit of an entry of the initial state, such as "q.lift"; parameters, which are none, take any, as their SI value."""
+    if name[:2] not in ("q.", "v.") or description is None:
+        return "any"
+    names = [f"{name[0]}.{n}" for n in description.coordinate_names(rates=name[0] == "v")]
+    if name not in names:
+        values.report.add(
+            path, f"no entry '{name}'", "an entry of the initial state", did_you_mean(name, names)
+        )
+        return "any"
+    return coordinate_units(description, name[0])[names.index(name)]
+
+
 def read_state(
     values: Courses, table: dict[str, Any], key: str, description: Description | None
 ) -> np.ndarray:

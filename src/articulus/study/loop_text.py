@@ -193,7 +193,7 @@ def _parts(run: Run, recipe: Recipe) -> Parts:
         return read_parts(recipe.text, run.mechanism)
     if "study" in run.meta:
         study = parse_study(run.meta["study"], mechanism=run.mechanism)
-        return study.components, study.events
+        return study.components, study.settings.events
     raise InputError(recipe.refused)
 
 

@@ -22,15 +22,15 @@ from articulus.simulation.loop.steps import steps_in
 from articulus.simulation.results.signal import Signal
 from articulus.simulation.running.joint_limits import with_stops
 from articulus.simulation.running.loop import Loop
+from articulus.simulation.running.settings import RunSettings
 from articulus.study.check import FIGURES
 from articulus.study.check_reader import read_checks
 from articulus.study.components import Components
 from articulus.study.event_reader import read_events
 from articulus.study.initial import read_state
 from articulus.study.numbers import StudyNumbers
-from articulus.study.settings import read_settings
-from articulus.study.study import Settings, Study
-from articulus.study.sweep_reader import read_sweep
+from articulus.study.settings import RunTable, read_run
+from articulus.study.study import Study
 from articulus.study.tables import Tables, report_of
 from articulus.study.tip import TipMotion, read_tip
 
@@ -45,7 +45,6 @@ TOP = (
     "event",
     "outputs",
     "check",
-    "sweep",
     "inversion",
     "campaign",
 )
@@ -107,15 +106,17 @@ class _Reader(Tables):
         super().__init__(data, text, report, folder, Components(report, self.numbers, folder, None))
 
     def study(self, mechanism: Mechanism | None = None) -> Study:
+        self._refuse_sweep()
         self.values.unknown_keys(self.data, TOP, "")
         head = self.head("study", HEAD)
         mechanism = mechanism or self.mechanism("study", head["model"])
         description = mechanism.description if mechanism else None
         self.values.description = description
         self._declare_model_parameters(description)
-        settings = read_settings(self.values, self.table("run"), "inversion" not in self.data)
+        run = read_run(self.values, self.table("run"), "inversion" not in self.data)
+        settings = run.settings if run else None
         components = self._components()
-        if settings is not None and settings.limits and mechanism is not None:
+        if run is not None and run.limits and mechanism is not None:
             components = {c.name: c for c in with_stops(mechanism, tuple(components.values()))}
         q0, v0 = (read_state(self.values, self.table("initial"), key, description) for key in "qv")
         tip = self._tip(mechanism, settings, q0)
@@ -124,45 +125,61 @@ class _Reader(Tables):
             components |= {c.name: c for c in tip.components}
             q0, v0 = tip.first, np.zeros(tip.first.size)
         self._check_periods(components, settings)
-        network = self.values.network(components)
-        signals = None
-        if network is not None and mechanism is not None:  # the equations are kept for the run
-            form = settings.loops if settings else AUTO
-            signals = Loop(mechanism, components=tuple(components.values()), loops=form).signals
+        loop = self._loop(mechanism, components, run)
+        signals = loop.signals if loop else None
         events = read_events(self.values, self.tables("event"), description, signals)
         outputs, plots = self._outputs(signals)
         checks = read_checks(self.values, self.tables("check"), signals, settings)
-        sweep = read_sweep(self.values, self.data.get("sweep"), description)
-        if network is not None:
-            known = [*network.parameters, *parameters_in(events)]
-            self._check_parameters([p.name for p in known], sweep.axes if sweep else ())
+        if loop is not None:
+            known = [*loop.system.network.parameters, *parameters_in(events)]
+            self._check_parameters([p.name for p in known])
         self.report.raise_if_any()
         assert mechanism is not None
+        assert run is not None
         assert settings is not None
         assert signals is not None
-        chosen = tuple(signals) if outputs is None and sweep is None else (outputs or ())
+        chosen = tuple(signals) if outputs is None else outputs
         named = [what for plot in plots for what in plot] + [c.what for c in checks]
         needed = [s.name for what in named for s in signals.values() if what in (s.name, *s.columns)]
         kept = dict.fromkeys(n for n in (*chosen, *needed, *TRUST) if n in signals and n not in ("q", "v"))
         params: dict[str, Any] = {n: d.parameter.value for n, d in self.given.items()}
-        if sweep:
-            q0, v0, params = _swept(sweep.drawn(), signals, q0, v0, params)
-        return Study(
-            head["name"], head["purpose"], self.report.name, self.text, mechanism, settings, tuple(components.values()),
-            events, q0, v0, params, tuple(kept), plots, checks, sweep, tip,
+        study = Study(
+            head["name"], head["purpose"], self.report.name, self.text, mechanism,
+            dataclasses.replace(settings, events=events, outputs=tuple(kept)), tuple(components.values()), q0, v0, params,
+            plots, checks, tip, run.loops, run.checkpoint_interval,
         )  # fmt: skip
+        study.__dict__["loop"] = loop  # the equations that were derived for the checks above
+        return study
 
-    def _tip(self, mechanism: Mechanism | None, settings: Settings | None, q0: Any) -> TipMotion | None:
+    def _loop(
+        self, mechanism: Mechanism | None, components: dict[str, Component], run: RunTable | None
+    ) -> Loop | None:
+        """Return the mechanism with its components; None, with a finding for each, where they do not fit."""
+        if self.values.network(components) is None or mechanism is None:
+            return None
+        return Loop(mechanism, components=tuple(components.values()), loops=run.loops if run else AUTO)
+
+    def _refuse_sweep(self) -> None:
+        """Say what to write instead of a table [sweep]."""
+        if self.data.pop("sweep", None) is not None:
+            self.report.add(
+                "sweep",
+                "the table [sweep]",
+                "a campaign of a grid",
+                'Write [campaign] with sampler = "grid", runs (a multiple of the combinations) and seed, and the lines of [sweep.values] '
+                "under [campaign.vary]; `articulus campaign run` runs it.",
+            )
+
+    def _tip(self, mechanism: Mechanism | None, settings: RunSettings | None, q0: Any) -> TipMotion | None:
         """Return the motion of the table [inversion]; the whole length of the run is its own."""
         table = self.data.get("inversion")
         if table is None:
             return None
-        if "t_end" in self.table("run") or self.data.get("sweep") is not None:
-            at = "run.t_end" if "t_end" in self.table("run") else "sweep"
+        if "t_end" in self.table("run"):
             self.report.add(
-                at,
+                "run.t_end",
                 "given with [inversion]",
-                "neither t_end nor a sweep",
+                "no t_end",
                 "The forces begin before the motion and end after it; the run takes as long as they act.",
             )
             return None
@@ -177,28 +194,19 @@ class _Reader(Tables):
             held = self.numbers.declared.get(p.name)
             self.numbers.declared[p.name] = Declared(p, held.unit if held else None, "")
 
-    def _check_parameters(self, known: list[str], axes: Any) -> None:
+    def _check_parameters(self, known: list[str]) -> None:
         for name in self.given:
             if name not in known:
                 expected = 'a parameter of the model, or of a component as {parameter = "..."}'
                 self.report.add(
                     f"parameters.{name}", f"'{name}', which nothing uses", expected, did_you_mean(name, known)
                 )
-        for axis in axes:
-            if not axis.name.startswith(("q.", "v.")) and axis.name not in known:
-                hint = did_you_mean(axis.name, known)
-                self.report.add(
-                    f"sweep.values.{axis.name}",
-                    f"no parameter '{axis.name}'",
-                    'a parameter, or "q.joint"',
-                    hint,
-                )
 
     def _components(self) -> dict[str, Component]:
         found = {path: self.values.component(t, path) for path, t in self.tables("component")}
         return {path: c for path, c in found.items() if c is not None}
 
-    def _check_periods(self, components: dict[str, Component], settings: Settings | None) -> None:
+    def _check_periods(self, components: dict[str, Component], settings: RunSettings | None) -> None:
         for path, c in components.items():
             if settings and c.period is not None and steps_in(c.period, settings.step) is None:
                 found = (
@@ -237,21 +245,3 @@ class _Reader(Tables):
                     f"{path}[{i}]", f"no signal '{name}'", "a signal of the run", did_you_mean(name, known)
                 )
         return tuple(given)
-
-
-def _swept(
-    drawn: dict[str, np.ndarray],
-    signals: dict[str, Signal],
-    q0: np.ndarray,
-    v0: np.ndarray,
-    params: dict[str, Any],
-) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
-    """Return initial states and parameters of all runs of a sweep."""
-    count = len(next(iter(drawn.values())))
-    states = {"q": np.tile(q0, (count, 1)), "v": np.tile(v0, (count, 1))}
-    for name, numbers in drawn.items():
-        if name[:2] in ("q.", "v."):
-            states[name[0]][:, signals[name[0]].columns.index(name)] = numbers
-        else:
-            params = params | {name: numbers}
-    return states["q"], states["v"], params

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -128,16 +127,11 @@ def run_only(study: Study, checkpoint: Path | None = None) -> Outcome:
 
 
 def _run(study: Study, checkpoint: Path | None) -> Run:
-    s = study.settings
-    common: dict[str, Any] = {
-        "t_end": s.t_end, "q0": study.q0, "v0": study.v0, "method": s.method, "step": s.step, "sample": s.sample, "outputs": study.outputs, "params": study.params, "seed": s.seed,
-        "t0": s.t0, "rtol": s.rtol, "atol": s.atol, "max_step": s.max_step, "checkpoint": checkpoint, "checkpoint_interval": s.checkpoint_interval,
-        "keep_checkpoint": True, "fixed": s.fixed, "events": study.events,
-    }  # fmt: skip
-    if study.sweep is not None:
-        return study.loop.rollout(**common)
     try:
-        return study.loop.simulate(**common)
+        return study.loop.run(
+            study.settings, study.q0, study.v0, params=study.params, checkpoint=checkpoint,
+            checkpoint_interval=study.checkpoint_interval, keep_checkpoint=True,
+        )  # fmt: skip
     except NumericalError as error:
         if not isinstance(error.result, Run):
             raise

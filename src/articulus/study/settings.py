@@ -1,108 +1,79 @@
-"""The [run] table of a study."""
+"""The [run] table of a study, read as `RunSettings` declares its fields."""
 
 from __future__ import annotations
 
-import math
+import dataclasses
 from typing import Any
 
 import numpy as np
 
+from articulus.declared import Field, fields_of
 from articulus.dynamics.loops.forms import AUTO, FORMS
-from articulus.errors import did_you_mean
-from articulus.model.files.toml.numbers import shown
-from articulus.simulation.integrate import ALL_METHODS
 from articulus.simulation.loop.steps import MOST, steps_in
+from articulus.simulation.running.settings import RunSettings
 from articulus.study.courses import Courses
-from articulus.study.study import Settings
 
-TIMES = ("t_end", "step", "sample", "max_step", "t0", "checkpoint_interval")
-KEYS = (
-    "t_end",
-    "method",
-    "loops",
-    "step",
-    "sample",
-    "seed",
-    "t0",
-    "rtol",
-    "atol",
-    "max_step",
-    "checkpoint_interval",
-    "fixed",
-    "limits",
-)
-CHOICES = (
-    ("method", [m.name for m in ALL_METHODS], "an integration method"),
-    ("loops", [AUTO, *(f.name for f in FORMS)], "a form of closed loops"),
-)
+SETTINGS: tuple[Field, ...] = tuple(f for f in fields_of(RunSettings) if f.kind != "code")
+"""Keys of the table that are run settings."""
+LOOPS = Field(
+    "loops", "choice", meaning="form in which loops are closed", default=AUTO,
+    words={name: name for name in (AUTO, *(f.name for f in FORMS))},
+)  # fmt: skip
+LIMITS = Field("limits", "flag", meaning="whether joints have stops at their limits", default=False)
+INTERVAL = Field(
+    "checkpoint_interval", "number", unit="s", size="1", meaning="time of the clock between checkpoints", default=30.0,
+    least=0,
+)  # fmt: skip
+RUN = (*SETTINGS, LOOPS, LIMITS, INTERVAL)
+"""Keys of the table: run settings, and what is said of the loop and of where a run is kept."""
 
 
-def read_settings(values: Courses, table: dict[str, Any], ends: bool = True) -> Settings | None:
+@dataclasses.dataclass(frozen=True)
+class RunTable:
+    """What the table says.
+
+    Parameters
+    ----------
+    settings : RunSettings
+        Without the events and outputs, which other tables give.
+    loops : str
+    limits : bool
+    checkpoint_interval : float [s]
+    """
+
+    settings: RunSettings
+    loops: str
+    limits: bool
+    checkpoint_interval: float
+
+
+def read_run(values: Courses, table: dict[str, Any], ends: bool = True) -> RunTable | None:
     """Return how to run a study; None when anything is wrong. Without `ends` its length may be left out: it is one step then."""
     report, before = values.report, len(values.report.findings)
-    values.unknown_keys(table, KEYS, "run")
-    held: dict[str, Any] = {}
-    for key in TIMES:
-        if key in table:
-            held[key] = _plain(
-                values,
-                table[key],
-                "s",
-                f"run.{key}",
-                positive=key not in ("t0", "t_end", "checkpoint_interval"),
-            )
-    if (held.get("checkpoint_interval") or 0.0) < 0:
-        report.add("run.checkpoint_interval", shown(table["checkpoint_interval"]), "a time, not below 0")
-    for key in ("rtol", "atol"):
-        if key in table:
-            held[key] = _plain(values, table[key], "-", f"run.{key}", positive=True)
+    values.unknown_keys(table, [f.name for f in RUN], "run")
+    held = {f.name: values.declared(f, table[f.name], f"run.{f.name}") for f in RUN if f.name in table}
     if "t_end" not in table and ends:
         report.add("run", "no t_end", "t_end [s]")
-    elif "t_end" not in table:
-        held["t_end"] = held.get("t0", 0.0) + held.get("step", Settings.step)
-    for key, names, expected in CHOICES:
-        if key in table:
-            held[key] = values.text(table, key, "run")
-            if held[key] is not None and held[key] not in names:
-                report.add(f"run.{key}", f"'{held[key]}'", expected, did_you_mean(held[key], names))
-    if "fixed" in table:
-        held["fixed"] = tuple(table["fixed"]) if isinstance(table["fixed"], list) else ()
-        if not held["fixed"] or not all(isinstance(name, str) for name in held["fixed"]):
-            report.add("run.fixed", shown(table["fixed"]), "names of joints or flexible bodies in a list")
-    if "limits" in table:
-        held["limits"] = table["limits"]
-        if not isinstance(held["limits"], bool):
-            report.add("run.limits", shown(held["limits"]), "true or false")
-    if "seed" in table:
-        held["seed"] = table["seed"]
-        if not isinstance(held["seed"], int) or isinstance(held["seed"], bool) or held["seed"] < 0:
-            report.add("run.seed", shown(held["seed"]), "a whole number, not below 0")
     if len(report.findings) > before:
         return None
-    settings = Settings(**held)
-    _check_spans(values, settings)
-    return settings if len(report.findings) == before else None
+    others = {f.name: held.pop(f.name, f.default) for f in (LOOPS, LIMITS, INTERVAL)}
+    held.setdefault("t_end", held.get("t0", 0.0) + held.get("step", RunSettings.step))
+    _check_spans(values, **{name: held.get(name, getattr(RunSettings, name, None)) for name in SPANS})
+    return RunTable(RunSettings(**held), **others) if len(report.findings) == before else None
 
 
-def _check_spans(values: Courses, s: Settings) -> None:
-    span = s.t_end - s.t0
+SPANS = ("t_end", "t0", "step", "sample")
+
+
+def _check_spans(values: Courses, t_end: float, t0: float, step: float, sample: float | None) -> None:
+    span = t_end - t0
     if span <= 0:
-        values.report.add("run.t_end", f"{s.t_end:g} s", f"a time after t0 = {s.t0:g} s")
+        values.report.add("run.t_end", f"{t_end:g} s", f"a time after t0 = {t0:g} s")
         return
-    spans = {"t_end": span} | ({} if s.sample is None else {"sample": s.sample})
+    spans = {"t_end": span} | ({} if sample is None else {"sample": sample})
     for key, length in spans.items():
-        if steps_in(length, s.step) is None:
-            near = max(1.0, np.round(length / s.step)) * s.step + (s.t0 if key == "t_end" else 0.0)
-            found = f"{length:.9g} s, which is {length / s.step:.6g} steps of {s.step:g} s"
-            hint = f"{near:.9g} s would be one." if length / s.step < MOST else ""
+        if steps_in(length, step) is None:
+            near = max(1.0, np.round(length / step)) * step + (t0 if key == "t_end" else 0.0)
+            found = f"{length:.9g} s, which is {length / step:.6g} steps of {step:g} s"
+            hint = f"{near:.9g} s would be one." if length / step < MOST else ""
             values.report.add(f"run.{key}", found, "a whole number of steps", hint)
-
-
-def _plain(values: Courses, given: Any, unit: str, path: str, positive: bool) -> float | None:
-    number = values.numbers.number(given, unit, path)
-    if number is None:
-        return None
-    if not isinstance(number, float) or not math.isfinite(number) or (positive and number <= 0):
-        values.report.add(path, shown(given), f"a finite number{' above 0' if positive else ''}")
-        return None
-    return number

@@ -14,8 +14,9 @@ from articulus.errors import InputError, NumericalError, did_you_mean
 from articulus.model.files.toml.numbers import shown
 from articulus.model.mechanism import values_of
 from articulus.simulation.loop.component import Component
+from articulus.simulation.running.settings import RunSettings
 from articulus.study.courses import Courses
-from articulus.study.study import Settings, Study
+from articulus.study.study import Study
 
 if TYPE_CHECKING:
     from articulus.motion.inversion import Inversion
@@ -105,7 +106,7 @@ def read_tip(
     values: Courses,
     table: Any,
     mechanism: Mechanism | None,
-    settings: Settings | None,
+    settings: RunSettings | None,
     folder: FilePath,
     q0: Any,
 ) -> TipMotion | None:
@@ -266,12 +267,9 @@ def _with_forces(study: Study, forces: Inversion) -> Run:
     assert study.tip is not None
     own = {c.name for c in study.tip.components}
     others = tuple(c for c in study.components if c.name not in own)
-    s = study.settings
     loop = dataclasses.replace(study, components=(*others, *forces.components()), tip=None).loop
     try:
-        return loop.simulate(
-            s.t_end, q0=study.q0, v0=study.v0, method=s.method, step=s.step, params=study.params
-        )
+        return loop.run(study.settings, study.q0, study.v0, params=study.params)
     except NumericalError as error:
         from articulus.simulation.results.run import Run as Held
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,8 @@ from articulus.simulation.running.settings import RunSettings
 from articulus.simulation.running.specification import Specification
 from articulus.study.loop_text import loop_text
 from articulus.study.reader import read_study
-from articulus.study.study import Settings, Study
+from articulus.study.settings import LOOPS, SETTINGS
+from articulus.study.study import Study
 
 
 def save_loop(
@@ -104,14 +104,9 @@ def _parameters(setup: Specification) -> list[str]:
 
 def _settings(setup: Specification) -> list[str]:
     """Return the table of the settings that are not the usual ones."""
-    held = {"loops": setup.system.loops} | {
-        f.name: getattr(setup.settings, f.name) for f in dataclasses.fields(RunSettings) if f.init
-    }
-    lines = []
-    for f in dataclasses.fields(Settings):
-        if f.name in held and (f.default is dataclasses.MISSING or held[f.name] != f.default):
-            lines.append(f"{f.name} = {_value(f.name, held[f.name])}")
-    return lines
+    held = {f.name: getattr(setup.settings, f.name) for f in SETTINGS} | {LOOPS.name: setup.system.loops}
+    usual = {f.name: f.default for f in (*SETTINGS, LOOPS) if not f.required}
+    return [f"{n} = {_value(n, x)}" for n, x in held.items() if n not in usual or x != usual[n]]
 
 
 def _value(name: str, held: Any) -> str:
@@ -152,13 +147,9 @@ def _require_same(setup: Specification, study: Study) -> None:
     same = {
         "model": study.mechanism.description.fingerprint == d.fingerprint,
         "components": changed or tuple(study.components) == tuple(network.components),
-        "events": changed or tuple(study.events) == tuple(s.events),
+        "events": changed or tuple(study.settings.events) == tuple(s.events),
         "state": all(np.array_equal(a, b) for a, b in zip(state, (study.q0, study.v0))),
-        "settings": all(
-            getattr(study.settings, f.name) == getattr(s, f.name)
-            for f in dataclasses.fields(Settings)
-            if hasattr(s, f.name)
-        ),
+        "settings": study.settings.record() == s.record(),
     }
     different = [what for what, held in same.items() if not held]
     if different:

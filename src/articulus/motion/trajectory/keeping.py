@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
+from articulus import declared
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import Finding, InputError
 from articulus.motion.trajectory.points import Point, point_of
@@ -59,10 +60,10 @@ class OnLine(Keep):
         Largest distance from the line at the points of the mesh, above 0; 1e-6 converges as well as 1e-3.
     """
 
-    frame: str
-    start: Point
-    end: Point
-    tolerance: float = 1e-3
+    frame: str = declared.name_of("frame", "body or frame")
+    start: Point = declared.quantity("m", "a point of the line, in the ground frame", size="3")
+    end: Point = declared.quantity("m", "another one", size="3")
+    tolerance: float = declared.quantity("m", "largest distance from the line", default=1e-3, above=0)
 
     def __post_init__(self) -> None:
         for name in ("start", "end"):
@@ -111,9 +112,9 @@ class InBox(Keep):
         Whole lengths of its edges.
     """
 
-    frame: str
-    center: Point
-    size: Point
+    frame: str = declared.name_of("frame", "body or frame")
+    center: Point = declared.quantity("m", "center", size="3")
+    size: Point = declared.quantity("m", "whole lengths of its edges", size="3")
 
     def __post_init__(self) -> None:
         for name in ("center", "size"):
@@ -146,10 +147,10 @@ class Facing(Keep):
         Largest angle between them, above 0 and up to pi.
     """
 
-    frame: str
-    axis: Point
-    direction: Point
-    angle: float
+    frame: str = declared.name_of("frame", "body or frame")
+    axis: Point = declared.quantity("-", "axis of the frame", size="3")
+    direction: Point = declared.quantity("-", "direction in the ground frame", size="3")
+    angle: float = declared.quantity("rad", "largest angle between them", above=0)
 
     def __post_init__(self) -> None:
         for name in ("axis", "direction"):

@@ -13,6 +13,7 @@ import numpy as np
 from casadi import SX
 from scipy.interpolate import CubicHermiteSpline
 
+from articulus import declared
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import Finding, InputError
 from articulus.motion.trajectory.points import Point, point_of
@@ -53,9 +54,9 @@ class Ball(Obstacle):
     name : str
     """
 
-    center: Point
-    radius: float
-    name: str = "ball"
+    center: Point = declared.quantity("m", "center", size="3")
+    radius: float = declared.quantity("m", "radius")
+    name: str = declared.text("what messages call it", default="ball")
 
     def __post_init__(self) -> None:
         _checked(self, "center")
@@ -79,10 +80,10 @@ class Rod(Obstacle):
     name : str
     """
 
-    start: Point
-    end: Point
-    radius: float
-    name: str = "rod"
+    start: Point = declared.quantity("m", "one end of its line", size="3")
+    end: Point = declared.quantity("m", "the other end", size="3")
+    radius: float = declared.quantity("m", "radius")
+    name: str = declared.text("what messages call it", default="rod")
 
     def __post_init__(self) -> None:
         _checked(self, "start", "end")
@@ -114,9 +115,9 @@ class Crate(Obstacle):
     name : str
     """
 
-    center: Point
-    size: Point
-    name: str = "crate"
+    center: Point = declared.quantity("m", "center", size="3")
+    size: Point = declared.quantity("m", "whole lengths of its edges", size="3")
+    name: str = declared.text("what messages call it", default="crate")
 
     def __post_init__(self) -> None:
         _checked(self, "center", "size")
@@ -146,11 +147,11 @@ class Hull:
         How many stand for the line.
     """
 
-    body: str
-    start: Point
-    end: Point
-    radius: float
-    balls: int = 5
+    body: str = declared.name_of("frame", "body or frame")
+    start: Point = declared.quantity("m", "one end of its line, in the axes of the body", size="3")
+    end: Point = declared.quantity("m", "the other end", size="3")
+    radius: float = declared.quantity("m", "radius", least=0)
+    balls: int = declared.whole("how many balls stand for the line", least=1, default=5)
 
     def __post_init__(self) -> None:
         _checked(self, "start", "end")

@@ -160,8 +160,10 @@ class Loop:
         **settings: Any,
     ) -> Run:
         """Return one run; the arguments are those of `articulus.simulate`, settings those of `RunSettings`."""
-        setup = self.setup(RunSettings.of(t_end, settings), q0, v0, params, True)
-        return _run(setup, checkpoint, checkpoint_interval, keep_checkpoint)
+        return self.run(
+            RunSettings.of(t_end, settings), q0, v0, params=params, checkpoint=checkpoint,
+            checkpoint_interval=checkpoint_interval, keep_checkpoint=keep_checkpoint,
+        )  # fmt: skip
 
     def rollout(
         self,
@@ -179,8 +181,25 @@ class Loop:
         given = {"outputs": (), "sample": None} | settings
         if given["sample"] is None:
             given["sample"] = number("t_end", t_end) - number("t0", given.get("t0", 0.0))
-        found = RunSettings.of(t_end, given)
-        setup = self.setup(found, q0, v0, params, False)
+        return self.run(
+            RunSettings.of(t_end, given), q0, v0, params=params, batch=True, checkpoint=checkpoint,
+            checkpoint_interval=checkpoint_interval, keep_checkpoint=keep_checkpoint,
+        )  # fmt: skip
+
+    def run(
+        self,
+        settings: RunSettings,
+        q0: Any = None,
+        v0: Any = None,
+        *,
+        params: Mapping[str, Any] | None = None,
+        batch: bool = False,
+        checkpoint: str | Path | None = None,
+        checkpoint_interval: float = 30.0,
+        keep_checkpoint: bool = False,
+    ) -> Run:
+        """Return one run, or with `batch` many at once, with settings that were made before; the arguments are those of `articulus.simulate`."""
+        setup = self.setup(settings, q0, v0, params, not batch)
         return _run(setup, checkpoint, checkpoint_interval, keep_checkpoint)
 
     def save_study(

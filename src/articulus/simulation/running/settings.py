@@ -9,7 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from articulus.declared import choice, elsewhere, fields_of, names, quantity, whole
+from articulus.declared.field import parameters_text
 from articulus.errors import InputError, did_you_mean
+from articulus.simulation.integrate import ALL_METHODS
 from articulus.simulation.loop.events import Event
 from articulus.simulation.loop.steps import whole_steps
 
@@ -18,33 +21,12 @@ from articulus.simulation.loop.steps import whole_steps
 class RunSettings:
     """When a run begins and ends, how it is integrated, what is watched and what is reported.
 
+    A new setting is one field here: `simulate`, `rollout`, the table [run] of studies, their writer, the record of a run, JSON Schema
+    and this text know it by its declaration.
+
     Parameters
     ----------
-    t_end : float [s]
-        End; a whole number of steps after t0.
-    t0 : float [s]
-    step : float [s]
-        Fixed step; for adaptive methods the interval at which sampled components and samples may act.
-    sample : float [s]
-        Time between samples; every step if not given.
-    method : str
-        Integration method; see `articulus.simulation.integrate.ALL_METHODS`.
-    rtol : float
-        Error of a step of adaptive methods over the size of a state.
-    atol : float, optional
-        Error of a step that is allowed in any state; where it is not given, 1e-10 of what is large for each, by the scales of the
-        mechanism (`running.tolerance`).
-    max_step : float, optional [s]
-        Longest step that adaptive methods may try; they know by themselves of contacts, stops and inputs that jump.
-    events : sequence of Event
-    outputs : sequence of str
-        Signals to report besides q and v; all if not given.
-    fixed : sequence of str
-        Joints and flexible bodies that keep their initial state when the loops are closed.
-    seed : int, or one for each run
-        Of all noise.
-    first_run : int
-        Number of the first run of a batch among all that share the seed: its noise is that of this number.
+    {settings}
 
     Attributes
     ----------
@@ -52,19 +34,55 @@ class RunSettings:
         Number of steps, and of steps from sample to sample.
     """
 
-    t_end: float
-    t0: float = 0.0
-    step: float = 1e-3
-    sample: float | None = None
-    method: str = "rk4"
-    rtol: float = 1e-8
-    atol: float | None = None
-    max_step: float | None = None
-    events: tuple[Event, ...] = ()
-    outputs: tuple[str, ...] | None = None
-    fixed: tuple[str, ...] = ()
-    seed: int | tuple[int, ...] = 0
-    first_run: int = 0
+    t_end: float = quantity("s", "end; a whole number of steps after t0")
+    t0: float = quantity("s", "start", default=0.0)
+    step: float = quantity(
+        "s",
+        "fixed step; for adaptive methods the interval at which sampled components and samples may act",
+        default=1e-3,
+        above=0,
+    )
+    sample: float | None = quantity(
+        "s",
+        "time between samples; if not given, every step, and of a rollout only start and end",
+        default=None,
+        above=0,
+    )
+    method: str = choice(
+        "integration method; see `articulus.simulation.integrate.ALL_METHODS`",
+        [m.name for m in ALL_METHODS],
+        default="rk4",
+    )
+    rtol: float = quantity(
+        "-", "error of a step of adaptive methods over the size of a state", default=1e-8, least=0
+    )
+    atol: float | None = quantity(
+        "-",
+        "error of a step that is allowed in any state whatever its size. Where it is not given, 1e-10 of what is large for each: 1 rad, the "
+        "characteristic length of the mechanism (`mechanism.description.scales()`), these over its characteristic time. Motions that are far "
+        "smaller than the mechanism, such as vibrations of nanometres of a body of a metre, ask for a smaller one",
+        default=None,
+        least=0,
+    )
+    max_step: float | None = quantity(
+        "s",
+        "longest step that adaptive methods may try. They do not step over contacts, stops, cables that become taut, tables, and jumps of "
+        "functions of time by themselves",
+        default=None,
+        above=0,
+    )
+    events: tuple[Event, ...] = elsewhere("what to look for between steps, and what then happens", default=())
+    outputs: tuple[str, ...] | None = elsewhere(
+        "signals to report besides q and v; if not given, all, and of a rollout none", default=None
+    )
+    fixed: tuple[str, ...] = names(
+        "joints, and flexible bodies, whose q0 and v0 stay as given when loops are closed", default=()
+    )
+    seed: int | tuple[int, ...] = whole("of all noise; of a rollout one, or one for each run", default=0)
+    first_run: int = elsewhere(
+        "number of the first run of a rollout among all that share the seed: its noise is that of this number",
+        default=0,
+    )
     steps: int = field(init=False, default=0)
     every: int = field(init=False, default=1)
 
@@ -80,10 +98,10 @@ class RunSettings:
         for name in ("t_end", "t0", "step"):
             put(self, name, float(getattr(self, name)))
         if isinstance(self.seed, (tuple, list, np.ndarray)):
-            put(self, "seed", tuple(whole("seed", s) for s in self.seed))
+            put(self, "seed", tuple(natural("seed", s) for s in self.seed))
         else:
-            put(self, "seed", whole("seed", self.seed))
-        put(self, "first_run", whole("first_run", self.first_run))
+            put(self, "seed", natural("seed", self.seed))
+        put(self, "first_run", natural("first_run", self.first_run))
         for name in ("rtol", "atol") if self.atol is not None else ("rtol",):
             if number(name, getattr(self, name)) < 0:
                 raise InputError(f"{name}: found {getattr(self, name)!r}; expected a tolerance, not below 0")
@@ -94,6 +112,11 @@ class RunSettings:
             if not isinstance(event, Event):
                 raise InputError(f"events: found {event!r}; expected events, such as Bounce or Crossing")
 
+    def record(self) -> dict[str, Any]:
+        """Return the settings that are given in numbers and names, for the record of a run; what is not given is left out."""
+        held = {f.name: getattr(self, f.name) for f in fields_of(RunSettings) if f.kind != "code"}
+        return {n: list(x) if isinstance(x, tuple) else x for n, x in held.items() if x is not None}
+
     @staticmethod
     def of(t_end: float, given: dict[str, Any]) -> RunSettings:
         """Return the settings of keyword arguments; an unknown one is refused with the nearest name."""
@@ -101,6 +124,9 @@ class RunSettings:
         refuse_unknown([name for name in given if name not in known])
         return RunSettings(t_end, **given)
 
+
+if RunSettings.__doc__:
+    RunSettings.__doc__ = RunSettings.__doc__.replace("{settings}", parameters_text(RunSettings))
 
 OTHER_WORDS = {
     "dt": "step",
@@ -141,7 +167,7 @@ def listed(name: str, given: Any) -> tuple:
     return tuple(given)
 
 
-def whole(name: str, value: Any) -> int:
+def natural(name: str, value: Any) -> int:
     """Return a whole number that is not below 0."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
         raise InputError(f"{name}: found {value!r}; expected a whole number, not below 0")

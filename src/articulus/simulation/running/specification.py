@@ -161,17 +161,14 @@ class Specification:
     def record(self) -> dict[str, Any]:
         """Return what was asked for, for the record."""
         return {
-            "t_end": self.settings.t_end,
+            **self.settings.record(),
             "sample": self.settings.every * self.settings.step,
             "loops": self.system.form.name if self.system.closing else "",
             "components": [f"{c.type_name} {c.name}" for c in self.system.network.components],
             "paths": [list(c.path) for c in self.system.network.components if c.path],
             "controller": self.outside.name if self.outside else "",
             "events": [description(e) for e in self.settings.events],
-            "rtol": self.settings.rtol,
             "atol": told(self.system, self.settings.atol),
-            **({} if self.settings.max_step is None else {"max_step": self.settings.max_step}),
-            "fixed": list(self.settings.fixed),
         }
 
     def _closed(self, c: np.ndarray, p: np.ndarray) -> tuple[list[tuple[int, ...]], dict[str, Any]]:

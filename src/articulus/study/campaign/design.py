@@ -245,10 +245,6 @@ def _read(text: str, name: str, folder: Path, given: Mapping[str, Any]) -> Campa
     for key in held:
         if key not in KEYS:
             raise InputError(f"{name}: campaign: no key '{key}'; {did_you_mean(key, KEYS)}")
-    if "sweep" in data:
-        raise InputError(
-            f"{name}: found [sweep] and a campaign; expected one of them. A campaign can do what a sweep does"
-        )
     runs = _whole("runs", held.get("runs"), 1)
     if runs > MOST_RUNS:
         raise InputError(f"campaign: runs: found {runs}; expected at most {MOST_RUNS}")
@@ -406,7 +402,7 @@ class _Known:
         self.study, self.renamed, self._tables = study, renamed, tables
         signals = study.loop.signals
         self.columns = {c: u for s in ("q", "v") for c, u in zip(signals[s].columns, signals[s].units)}
-        self.parameters = (*study.loop.system.network.parameters, *parameters_in(study.events))
+        self.parameters = (*study.loop.system.network.parameters, *parameters_in(study.settings.events))
 
     @property
     def names(self) -> list[str]:

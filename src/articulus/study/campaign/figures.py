@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from articulus.declared import Field
 from articulus.errors import InputError, did_you_mean
 from articulus.model.files.units import UnitError, parse_unit, split_quantity
 from articulus.simulation.results.run import Run
@@ -21,8 +22,35 @@ OVER_TIME = ("settling", "overshoot", "rms", "mean")
 """Figures of a signal over time, besides its MOMENTS."""
 SAME = 1e-12
 """Relative difference up to which a figure is equal to a bound: 940 steps of 2 ms are 1.88 s, though not to the last bit."""
-ENTRIES = ("signal", "figure", "at", "target", "band")
+FIGURE = (
+    Field("signal", "signal", meaning="entry of a signal, such as q.lift"),
+    Field("figure", "choice", meaning="diagnostic of the run", words={name: name for name in FIGURES}),
+    Field(
+        "at",
+        "moment",
+        meaning="a time, or one of these words",
+        words={m: m for m in (*MOMENTS, *OVER_TIME)},
+        unit="s",
+        default="end",
+    ),
+    Field(
+        "target",
+        "number",
+        unit="any",
+        size="1",
+        meaning="where the signal shall come to; its last sample if not given",
+    ),
+    Field(
+        "band",
+        "number",
+        unit="any",
+        size="1",
+        meaning="of settling: how near to the target it has to stay",
+        least=0,
+    ),
+)
 """Keys of the table of a figure."""
+ENTRIES = tuple(f.name for f in FIGURE)
 USED = {"target": ("settling", "overshoot", "rms"), "band": ("settling",)}
 """Keys that only some figures use."""
 _DEMAND = re.compile(r"\s*(.+?)\s*(<=|>=|<|>)\s*(.+?)\s*")

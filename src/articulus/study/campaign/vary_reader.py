@@ -16,7 +16,7 @@ from articulus.model.mechanism import Description
 from articulus.study.campaign import distributions
 from articulus.study.campaign.distributions import OWN, Axis, Correlated, Distribution, Rows, Stats
 from articulus.study.courses import Courses
-from articulus.study.sweep_reader import plain_numbers, unit_of
+from articulus.study.initial import coordinate_unit
 
 QUATERNION = ("qw", "qx", "qy", "qz")
 
@@ -122,7 +122,7 @@ class _Reader:
         held = self.values.numbers.declared.get(name)
         if held is not None and held.unit is not None:
             return base_text(held.unit)
-        return unit_of(self.values, name, self.description, path)
+        return coordinate_unit(self.values, name, self.description, path)
 
     def _declared(self, kind: Any, given: dict[str, Any], unit: str, path: str) -> Distribution | None:
         """Return a distribution of one number, read as its class declares it."""
@@ -132,7 +132,7 @@ class _Reader:
         for key, names in kind.lists.items():
             if key in given:
                 own = [unit if units[n] == OWN else units[n] for n in names]
-                numbers = plain_numbers(self.values, given[key], own, f"{path}.{key}")
+                numbers = self.values.plain_numbers(given[key], own, f"{path}.{key}")
                 if numbers is None:
                     return None
                 found |= zip(names, numbers)
@@ -217,7 +217,7 @@ class _Reader:
         if kinds[0] == "attitude" and len(names) == 1:
             names = [f"{names[0]}.{part}" for part in QUATERNION]
         for name in names:
-            unit_of(self.values, name, self.description, f"{path}.names")
+            coordinate_unit(self.values, name, self.description, f"{path}.names")
         if kinds[0] in declared:
             distribution = self._fields(given, declared[kinds[0]], path)
         else:
@@ -303,7 +303,7 @@ class _Reader:
     # helpers
 
     def _numbers(self, given: Any, unit: str, path: str, count: int) -> tuple[float, ...] | None:
-        return plain_numbers(self.values, given, [unit] * count, path)
+        return self.values.plain_numbers(given, [unit] * count, path)
 
     def _made(self, path: str, make: Callable[[Any], Any], given: Any) -> Any:
         """Return what `make` makes of something, None where that is missing or refused."""

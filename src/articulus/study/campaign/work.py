@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 import warnings
 from collections.abc import Mapping
@@ -218,11 +219,14 @@ def _runs(
             states[name[0]][:, signals[name[0]].columns.index(name)] = values
         else:
             params[inner_name(name) if "." in name else name] = values
-    return study.loop.rollout(
-        s.t_end, states["q"], states["v"], params=params, method=s.method, step=s.step, sample=_sample(campaign, sample),
-        outputs=outputs, t0=s.t0, rtol=s.rtol, atol=s.atol, max_step=s.max_step, fixed=s.fixed, events=study.events,
-        seed=s.seed if seeds is None else tuple(int(x) for x in seeds), first_run=first,
-    )  # fmt: skip
+    settings = dataclasses.replace(
+        s,
+        sample=_sample(campaign, sample) or s.t_end - s.t0,
+        outputs=outputs,
+        seed=s.seed if seeds is None else tuple(int(x) for x in seeds),
+        first_run=first,
+    )
+    return study.loop.run(settings, states["q"], states["v"], params=params, batch=True)
 
 
 def times_of(campaign: Campaign) -> np.ndarray:

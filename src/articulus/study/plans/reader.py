@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from articulus.declared import Field, fields_of
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import Finding, InputError, ModelError, did_you_mean
 from articulus.model.files.report import Report
@@ -30,21 +31,33 @@ TOP = ("schema", "plan", "task", "obstacle", "keep", "solve")
 HEAD = ("name", "purpose", "model", "options", "gravity")
 TASK = ("start", "goal", "duration", "cost", "joints", "effort", "velocity")
 GOAL = ("frame", "point", "pose")
-SOLVE = ("scheme", "intervals", "error", "overload", "tolerance", "iterations", "time_limit")
-OBSTACLES: dict[str, tuple[type, dict[str, str]]] = {
-    "ball": (Ball, {"center": "m m m", "radius": "m"}),
-    "rod": (Rod, {"start": "m m m", "end": "m m m", "radius": "m"}),
-    "crate": (Crate, {"center": "m m m", "size": "m m m"}),
-}
-"""Obstacles by type: class, and the units of its fields."""
-KEEPS: dict[str, tuple[type, dict[str, str]]] = {
-    "on_line": (OnLine, {"start": "m m m", "end": "m m m", "tolerance": "m"}),
-    "in_box": (InBox, {"center": "m m m", "size": "m m m"}),
-    "facing": (Facing, {"axis": "- - -", "direction": "- - -", "angle": "rad"}),
-}
-"""What frames keep to, likewise."""
-HULL = {"start": "m m m", "end": "m m m", "radius": "m"}
-OPTIONAL = ("tolerance",)
+SOLVE = (
+    Field("scheme", "text", meaning="transcription, such as hermite_simpson, radau 3, shooting or riccati"),
+    Field("intervals", "integer", meaning="intervals of the mesh", least=1),
+    Field(
+        "error", "number", unit="-", size="1", meaning="largest error between the points of the mesh", above=0
+    ),
+    Field(
+        "overload",
+        "number",
+        unit="-",
+        size="1",
+        meaning="largest excess of limits between the points",
+        above=0,
+    ),
+    Field("tolerance", "number", unit="-", size="1", meaning="of the solver", above=0),
+    Field("iterations", "integer", meaning="most iterations of the solver", least=1),
+    Field("time_limit", "number", unit="s", size="1", meaning="longest time of the solver", above=0),
+)
+"""Keys of the table [solve]."""
+COST = tuple(
+    Field(name, "number", unit="-", size="1", meaning=f"weight of {name}", least=0) for name in COSTS
+)
+"""Keys of a table of weights."""
+OBSTACLES: dict[str, type] = {"ball": Ball, "rod": Rod, "crate": Crate}
+"""Obstacles by type."""
+KEEPS: dict[str, type] = {"on_line": OnLine, "in_box": InBox, "facing": Facing}
+"""What frames keep to, by type."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,10 +246,10 @@ class _Reader(Tables):
 
     def _solve(self) -> dict[str, Any]:
         table = self.table("solve")
-        self.values.unknown_keys(table, SOLVE, "solve")
+        self.values.unknown_keys(table, [f.name for f in SOLVE], "solve")
         made: dict[str, Any] = {}
         for key, given in table.items():
-            if key not in SOLVE:
+            if key not in [f.name for f in SOLVE]:
                 continue
             if key == "scheme":
                 try:
@@ -272,16 +285,17 @@ class _Reader(Tables):
         return Clear(made, tuple(h for h in held if h is not None), margin[0])
 
     def _hull(self, table: dict[str, Any], path: str, mechanism: Mechanism | None) -> Hull | None:
-        self.values.unknown_keys(table, ("body", "balls", *HULL), path)
+        units = {f.name: f.units() for f in fields_of(Hull) if f.numeric}
+        self.values.unknown_keys(table, ("body", "balls", *units), path)
         body = self.values.text(table, "body", path)
         good = self._frame(body, f"{path}.body", mechanism)
         numbers = {"start": [0, 0, 0], "end": table.get("start", [0, 0, 0])} | {
-            k: v for k, v in table.items() if k in HULL
+            k: v for k, v in table.items() if k in units
         }
         if "radius" not in numbers:
             self.report.add(path, "no radius", "radius [m]")
             return None
-        found = {key: self._numbers(numbers[key], unit, f"{path}.{key}") for key, unit in HULL.items()}
+        found = {key: self._numbers(numbers[key], unit, f"{path}.{key}") for key, unit in units.items()}
         balls = table.get("balls", 5 if "end" in table else 1)
         if any(x is None for x in found.values()) or not good:
             return None
@@ -297,7 +311,7 @@ class _Reader(Tables):
         self,
         table: dict[str, Any],
         path: str,
-        kinds: dict[str, tuple[type, dict[str, str]]],
+        kinds: dict[str, type],
         more: tuple[str, ...],
     ) -> Any:
         kind = table.get("type")
@@ -308,20 +322,20 @@ class _Reader(Tables):
                 at, found, f"one of {', '.join(kinds)}", did_you_mean(str(kind), kinds) if kind else ""
             )
             return None
-        cls, fields = kinds[kind]
-        self.values.unknown_keys(table, ("type", *more, *fields), path)
+        fields = [f for f in fields_of(kinds[kind]) if f.numeric]
+        self.values.unknown_keys(table, ("type", *more, *(f.name for f in fields)), path)
         before, held = len(self.report.findings), {}
-        for key, unit in fields.items():
-            if key in table:
-                held[key] = _one(self._numbers(table[key], unit, f"{path}.{key}"))
-            elif key not in OPTIONAL:
-                self.report.add(path, f"no {key}", f"{key} [{unit.split()[0]}] of a {kind}")
+        for f in fields:
+            if f.name in table:
+                held[f.name] = _one(self._numbers(table[f.name], f.units(), f"{path}.{f.name}"))
+            elif f.required:
+                self.report.add(path, f"no {f.name}", f"{f.name} [{f.unit}] of a {kind}")
         for key in ("name", "frame"):
             if key in more and key in table:
                 held[key] = self.values.text(table, key, path)
         if len(self.report.findings) > before or ("frame" in more and not held.get("frame")):
             return None
-        return self._made(cls, path, **held)
+        return self._made(kinds[kind], path, **held)
 
     def _made(self, cls: type, path: str, **held: Any) -> Any:
         try:
@@ -344,8 +358,8 @@ class _Reader(Tables):
             return False
         return True
 
-    def _numbers(self, given: Any, units: str, path: str) -> tuple[float, ...] | None:
-        each = _units(units)
+    def _numbers(self, given: Any, units: str | list[str], path: str) -> tuple[float, ...] | None:
+        each = units if isinstance(units, list) else _units(units)
         listed = given if isinstance(given, list) or len(each) > 1 else [given]
         found = self.values.numbers.vector(listed, each, path)
         if found is None:

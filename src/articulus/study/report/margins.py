@@ -23,7 +23,7 @@ POLES = 8
 
 
 def margins_section(outcome: Outcome) -> Markup:
-    """Return margins, sensitivity peaks, poles and the loop gain; nothing for a sweep, a failed run or one without a controller."""
+    """Return margins, sensitivity peaks, poles and the loop gain; nothing for a batch, a failed run or one without a controller."""
     run = outcome.run
     controlled = any(isinstance(c, Controller) for c in outcome.study.components)
     if not controlled or run.batch is not None or run.failed.size or run.t.size < 2:

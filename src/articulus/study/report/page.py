@@ -41,7 +41,6 @@ def report_text(outcome: Outcome, replay: str = "", also: tuple[Outcome, str] | 
         "Plots": lambda: sections.plots(outcome),
         "Key values": lambda: sections.key_values(outcome),
         "Stability margins": lambda: margins_section(outcome),
-        "Sweep": lambda: sections.sweep(outcome),
         "Events": lambda: sections.events(outcome),
         "Components": lambda: sections.components(outcome),
         "Model": lambda: sections.model(outcome),

@@ -32,7 +32,6 @@ ANCHORS = {
     "Plots": "plots",
     "Key values": "values",
     "Stability margins": "margins",
-    "Sweep": "sweep",
     "Events": "events",
     "Components": "components",
     "Model": "model",
@@ -172,23 +171,6 @@ def _extent(values: np.ndarray) -> tuple[float, float, float, float]:
     return start, end, min(float(row.min()) for row in kept), max(float(row.max()) for row in kept)
 
 
-def sweep(outcome: Outcome) -> Markup:
-    """Return what the runs of a sweep differ in."""
-    held = outcome.study.sweep
-    if held is None:
-        return Markup()
-    words = {
-        "normal": "normal: mean and deviation",
-        "uniform": "uniform: least and greatest",
-        "values": "values",
-    }
-    rows = [(a.name, words[a.kind], _short(", ".join(number(x) for x in a.numbers))) for a in held.axes]
-    text = f"{held.count:,} runs: {held.runs} for every combination of values, seed {held.seed}."
-    return _section(
-        "Sweep", element("p", text), table("What differs", ("number", "how", "values [SI]"), rows)
-    )
-
-
 def events(outcome: Outcome) -> Markup:
     """Return what happened, in order."""
     rows = [(f"{e.time:.9g}", e.name, "ends the run" if e.stop else "") for e in outcome.run.events]
@@ -294,8 +276,6 @@ def reproduce(outcome: Outcome) -> Markup:
     """Return the command and the study."""
     study, s = outcome.study, outcome.study.settings
     sample = "every step" if s.sample is None else f"{s.sample:g} s"
-    if s.sample is None and study.sweep is not None:
-        sample = "start and end"
     rows = [
         ("method", f"{s.method}, step {s.step:g} s, from {s.t0:g} to {s.t_end:g} s"),
         ("samples", sample),
@@ -303,7 +283,7 @@ def reproduce(outcome: Outcome) -> Markup:
         ("model hash", outcome.run.meta.get("fingerprint", "")),
         (
             "parameters",
-            _short(", ".join(f"{n} = {_swept(x)}" for n, x in study.params.items())) or "as in the model",
+            _short(", ".join(f"{n} = {number(x)}" for n, x in study.params.items())) or "as in the model",
         ),
     ]
     return _section(
@@ -317,10 +297,6 @@ def reproduce(outcome: Outcome) -> Markup:
             ),
         ),
     )
-
-
-def _swept(value: Any) -> str:
-    return number(value) if np.ndim(value) == 0 else "swept"
 
 
 def origin_line(outcome: Outcome) -> str:
