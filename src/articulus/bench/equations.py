@@ -1,20 +1,24 @@
-"""Rows of Riccati equations and Kalman filters beside SLICOT's SB02MD."""
+"""Rows of Riccati equations and Kalman filters beside SLICOT's SB02MD, and of sparse structures."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from time import process_time
 
 import numpy as np
+import scipy.sparse as sp
+from threadpoolctl import threadpool_limits
 
 from articulus.bench import peers
 from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import Effort
 from articulus.bench.timing import Contender, race
-from articulus.control import Estimator, RiccatiSolution, care, dare, kalman
+from articulus.control import Estimator, RiccatiSolution, care, dare, kalman, sparse
 from articulus.control.plant import of_matrices
 from articulus.control.sampling import sample
 from articulus.linear import LinearModel
+from articulus.structure import Structure
 
 SIZES, QUICK = (100, 400), (20,)
 """States of the plant, and of a smoke run."""
@@ -37,6 +41,68 @@ def riccati(effort: Effort) -> Iterator[Measurement]:
         )
         for name, kind, A, call in ways:
             yield _row(name, n, kind, A, C, call, effort)
+
+
+def sparse_structures(effort: Effort) -> Iterator[Measurement]:
+    """Give the time of a regulator for a structure of 10,000 states; the same at 400 states beside the dense equation."""
+    bar = None if effort.quick else FigureLimit(30, at_least=False, unit="s")
+    small = _plate(14, 14)
+    A, B, C = _dense(small)
+    K = care(A, B, C.T @ C, np.eye(B.shape[1])).gain
+    gap = float(np.abs(sparse.lqr(small).gain - K).max() / np.abs(K).max())
+    large = _plate(20, 20) if effort.quick else _plate(70, 72)
+    name, n = "regulator of a sparse structure", 2 * large.count
+    if not gap <= AGREE:
+        yield Measurement(
+            name, n, failed=True, note=f"gains of 392 states differ from dense ones by {gap:.1e}: not timed"
+        )
+        return
+    with threadpool_limits(1):
+        start = process_time()
+        design = sparse.lqr(large)
+        seconds = process_time() - start
+    note = f"{design.shifts} factorizations; gains of 392 states agree with dense ones to {gap:.0e}"
+    yield Measurement(name, n, ours_us=1e6 * seconds, value=seconds, unit="s", bar=bar, note=note)
+
+
+def _plate(nx: int, ny: int) -> Structure:
+    """Return a simply supported plate by central differences, damped by a percent, with two forces and two outputs."""
+
+    def second(n: int) -> sp.sparray:
+        return (
+            sp.diags_array([np.full(n, -2.0), np.ones(n - 1), np.ones(n - 1)], offsets=[0, 1, -1])
+            * (n + 1) ** 2
+        )
+
+    n = nx * ny
+    L = sp.kron(second(nx), sp.eye_array(ny)) + sp.kron(sp.eye_array(nx), second(ny))
+    rate = 2 * np.pi**2
+    share = 0.02 / (11 * rate)
+    K, M = sp.csr_array(L @ L / n), sp.csr_array(sp.eye_array(n) / n)
+    B, H, H_rate = np.zeros((n, 2)), np.zeros((2, n)), np.zeros((2, n))
+    for column, (x, y) in enumerate(((0.3, 0.4), (0.7, 0.2))):
+        B[int(x * nx) * ny + int(y * ny), column] = 1.0
+    H[0, int(0.5 * nx) * ny + int(0.55 * ny)] = 100.0
+    H_rate[1, int(0.8 * nx) * ny + int(0.7 * ny)] = 1.0
+    return Structure(
+        tuple(f"node{i}" for i in range(n)),
+        np.zeros((n, 3)),
+        np.stack([np.arange(n), np.full(n, 2)], axis=1),
+        M,
+        K,
+        sp.csr_array(10 * rate**2 * share * M + share * K),
+        B,
+        H,
+        H_rate,
+        inputs=("left", "right"),
+        outputs=("place", "speed"),
+    )
+
+
+def _dense(s: Structure) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    n, inverse = s.count, np.linalg.inv(s.M.toarray())
+    A = np.block([[np.zeros((n, n)), np.eye(n)], [-inverse @ s.K.toarray(), -inverse @ s.D.toarray()]])
+    return A, np.concatenate([np.zeros_like(s.B), inverse @ s.B]), np.concatenate([s.H, s.H_rate], axis=1)
 
 
 def _row(

@@ -69,6 +69,7 @@ def sections(quick: bool) -> list[BenchSection]:
         BenchSection("control-structure interaction", interaction.partition),
         BenchSection("structured singular value", robust.mu),
         BenchSection("Riccati equations", equations.riccati),
+        BenchSection("sparse structures", equations.sparse_structures),
         BenchSection("Hinf synthesis", hinf.synthesis),
         BenchSection("stable inversion", stable_inversion.example),
         BenchSection("path speeds", paths.path_speeds),

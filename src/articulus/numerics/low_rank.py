@@ -31,8 +31,8 @@ import scipy.sparse.linalg
 from articulus.errors import NumericalError
 from articulus.numerics.riccati import care
 
-TOLERANCE = 1e-11
-"""Residual of the equation over C'C at which a solution is accepted, in the norm of Frobenius."""
+TOLERANCE = 1e-9
+"""Residual of the equation over its constant term at which a solution is accepted."""
 MOST_SHIFTS = 600
 MODES = 120
 """Modes of a structure whose closed-loop poles are the first shifts."""
@@ -128,7 +128,9 @@ class SecondOrderPencil:
         squares, shapes = scipy.sparse.linalg.eigsh(self.K, count, self.M, sigma=0.0, v0=start)
         rates = np.sqrt(squares)
         # modal states (rate * q, q'), in which x'x is twice the energy
-        A = np.block([[np.zeros((count, count)), np.diag(rates)], [-np.diag(rates), -shapes.T @ (self.D @ shapes)]])
+        A = np.block(
+            [[np.zeros((count, count)), np.diag(rates)], [-np.diag(rates), -shapes.T @ (self.D @ shapes)]]
+        )
         b = np.concatenate([np.zeros((count, B.shape[1])), shapes.T @ B[n:]])
         c = np.concatenate([(shapes / rates).T @ R[:n], shapes.T @ R[n:]])
         closed = A - b @ care(A, b, c @ c.T, np.eye(b.shape[1])).gain if b.size else A
@@ -162,7 +164,9 @@ def _factorize(matrix: sp.sparray) -> Callable[[np.ndarray], np.ndarray]:
 
     def solve(R: np.ndarray) -> np.ndarray:
         if np.iscomplexobj(R):
-            return factor.solve(np.ascontiguousarray(R.real)) + 1j * factor.solve(np.ascontiguousarray(R.imag))
+            return factor.solve(np.ascontiguousarray(R.real)) + 1j * factor.solve(
+                np.ascontiguousarray(R.imag)
+            )
         return factor.solve(np.ascontiguousarray(R))
 
     return solve
@@ -229,7 +233,9 @@ def low_rank_care(
         count += 1
         residual = pencil.size_of(R) / first
         if not np.isfinite(residual):
-            raise NumericalError("low_rank_care: the iteration overflowed; is a mode of the structure not damped?")
+            raise NumericalError(
+                "low_rank_care: the iteration overflowed; is a mode of the structure not damped?"
+            )
     Z = _compressed(np.concatenate(blocks, axis=1)) if blocks else np.zeros((n, 0))
     return LowRankSolution(Z, K.T, residual, count)
 
@@ -262,7 +268,9 @@ def _step(
     # X <- X + basis Y^-1 basis', with Y symmetric and positive definite
     lower = np.linalg.cholesky((Y + Y.T) / 2)
     block = scipy.linalg.solve_triangular(lower, basis.T, lower=True).T
-    right = scipy.linalg.cho_solve((lower, True), np.concatenate([np.eye(len(Y))[:, :p] * scale, seen], axis=1))
+    right = scipy.linalg.cho_solve(
+        (lower, True), np.concatenate([np.eye(len(Y))[:, :p] * scale, seen], axis=1)
+    )
     change = pencil.apply_mass(basis @ right)
     return block, basis, R + change[:, :p], K + change[:, p:]
 
