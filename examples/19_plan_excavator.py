@@ -27,7 +27,7 @@ plan = trajectory.plan(
     {"swing": np.radians(45), **posture},
     duration=(0.5, 20.0),
     cost={"time": 1.0, "effort": 0.02, "acceleration": 2e-3},
-    velocity={"swing": 1.2, "boom": 0.8, "stick": 1.0, "bucket": 1.5},
+    velocity_limit={"swing": 1.2, "boom": 0.8, "stick": 1.0, "bucket": 1.5},
     obstacles=[trajectory.Clear(wall, hulls, margin=0.1)],
     keep=ground,
 )

@@ -31,7 +31,7 @@ def test_the_reach_is_told(arm: art.Mechanism) -> None:
     with pytest.raises(
         InputError, match=r"'tip' is .* to .* m from the ground's origin, the target 90 m"
     ) as told:
-        plan(arm, START, far, duration=1.0, effort=1e5)
+        plan(arm, START, far, duration=1.0, torque_limit=1e5)
     found = float(str(told.value).split(" to ")[1].split(" m ")[0])
     assert 0.99 * most <= found <= 1.001 * most
 
@@ -50,10 +50,10 @@ def test_durations_without_bounds(arm: art.Mechanism, duration) -> None:
 
 def test_obstacles_around_the_ends(arm: art.Mechanism) -> None:
     tip = Hull("tip", (0, 0, 0), (0, 0, 0), 0.05, balls=1)
-    for where, q in (("start", START), ("goal", GOAL)):
+    for where, q in (("q0", START), ("goal", GOAL)):
         post = Clear(Ball(tuple(arm.pose("tip", q)[:3, 3]), 0.1, name="post"), (tip,))
         with pytest.raises(InputError, match=rf"{where}: found tip clear of post off by 0.15"):
-            plan(arm, START, GOAL, duration=1.0, effort=1e5, obstacles=[post])
+            plan(arm, START, GOAL, duration=1.0, torque_limit=1e5, obstacles=[post])
 
 
 def test_limits_that_exclude_an_end() -> None:
@@ -72,9 +72,9 @@ def test_ends_that_leave_loops_open() -> None:
     row = art.load("n_four_bar", n=2)
     closed = art.assemble(row).q
     off = closed + np.eye(row.nq)[0] * 0.4
-    for where, ends in (("start", (off, closed)), ("goal", (closed, off))):
+    for where, ends in (("q0", (off, closed)), ("goal", (closed, off))):
         with pytest.raises(InputError, match=rf"{where}: found constraint 'loop1.z' open by 0\.4.*assemble"):
-            plan(row, *ends, duration=1.0, joints=["hinge0"])
+            plan(row, *ends, duration=1.0, actuators=["hinge0"])
 
 
 @pytest.mark.parametrize("motion", [lambda t: 2 * t, ca.sin])
@@ -85,18 +85,21 @@ def test_motions_given_over_time(motion) -> None:
     disc.joint("plane", art.Planar(), "ground", "disc")
     disc.constrain(art.Prescribed("turned", "plane", ca.Function("f", [t], [motion(t)]), "angle"))
     with pytest.raises(InputError, match=r"found the constraint 'turned', which changes with time"):
-        plan(disc, np.zeros(3), np.ones(3), duration=1.0, joints=["plane"])
+        plan(disc, np.zeros(3), np.ones(3), duration=1.0, actuators=["plane"])
 
 
 @pytest.mark.parametrize(
     ("given", "told"),
     [
         (
-            {"joints": ["joint1", "joint1"]},
-            r"joints: found joint1, joint1; expected joints that move, each once",
+            {"actuators": ["joint1", "joint1"]},
+            r"actuators: found joint1, joint1; expected joints that move, each once",
         ),
-        ({"effort": "3 N m"}, r"effort: found '3 N m' for joint 'joint1'; expected a number above zero"),
-        ({"velocity": [1.0]}, r"velocity: found \[1.0\]; expected a number for all joints"),
+        (
+            {"torque_limit": "3 N m"},
+            r"torque_limit: found '3 N m' for joint 'joint1'; expected a number above zero",
+        ),
+        ({"velocity_limit": [1.0]}, r"velocity_limit: found \[1.0\]; expected a number for all joints"),
         (
             {"cost": {"effort": -1.0}},
             r"cost: found \{'effort': -1.0\}; expected weights that are not negative",
@@ -112,20 +115,20 @@ def test_motions_given_over_time(motion) -> None:
         ({"options": {"ipopt.tol": 1e-3}, "scheme": "riccati"}, r"riccati: found .* options of ipopt"),
         ({"goal": [0.1]}, r"goal: found \[0.1\]; expected 2 finite numbers, of joint1, joint2"),
         ({"goal": None}, r"goal: found None; expected positions of joint1, joint2"),
-        ({"effort": {"jiont1": 3.0}}, r"effort: found joint 'jiont1'; did you mean 'joint1'\?"),
-        ({"joints": ["jiont1"]}, r"joints: found 'jiont1'; did you mean 'joint1'\?"),
-        ({"joints": "joint1"}, r"joints: found 'joint1'; expected a list"),
+        ({"torque_limit": {"jiont1": 3.0}}, r"torque_limit: found joint 'jiont1'; did you mean 'joint1'\?"),
+        ({"actuators": ["jiont1"]}, r"actuators: found 'jiont1'; did you mean 'joint1'\?"),
+        ({"actuators": "joint1"}, r"actuators: found 'joint1'; expected a list"),
         ({"cost": {"efort": 1.0}}, r"cost: found 'efort'; did you mean 'effort'\?"),
         ({"obstacles": Clear(Ball((5, 5, 5), 0.1), (TIP,))}, r"obstacles: found Clear.*; expected a list"),
         ({"scheme": 3}, r"scheme: found 3; expected a name"),
         ({"guess": 3}, r"guess: found 3; expected a Plan"),
         ({"iterations": 1.5}, r"iterations: found 1.5; expected a whole number above zero"),
         ({"mechanism": "two_link"}, r"mechanism: found 'two_link'; expected a Mechanism"),
-        ({"start": [0.1, np.nan]}, r"start: found \[0.1, nan\]; expected 2 finite numbers"),
+        ({"q0": [0.1, np.nan]}, r"q0: found \[0.1, nan\]; expected 2 finite numbers"),
     ],
 )
 def test_arguments_that_are_none(arm: art.Mechanism, given, told: str) -> None:
-    ends = {"mechanism": arm, "start": START, "goal": GOAL, "duration": 1.0, "effort": 1e5, "intervals": 4}
+    ends = {"mechanism": arm, "q0": START, "goal": GOAL, "duration": 1.0, "torque_limit": 1e5, "intervals": 4}
     with pytest.raises(InputError, match=told):
         plan(**ends | given)
 

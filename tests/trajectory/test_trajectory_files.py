@@ -45,7 +45,7 @@ def made() -> Plan:
         point,
         duration=(0.5, 2.0),
         cost="time",
-        effort=3e3,
+        torque_limit=3e3,
         intervals=10,
         obstacles=[Clear(shape, (TIP,), 0.01) for shape in SHAPES],
         keep=[Facing("tip", (0, 0, 1), (0, 0, 1), 3.0)],
@@ -83,7 +83,7 @@ def test_plans_of_equations_come_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize("scheme", ["riccati", "riccati semi_implicit_euler"])
 def test_plans_with_gains_come_back(tmp_path: Path, scheme: str) -> None:
     arm = art.load("two_link")
-    done = plan(arm, [0, 0], [0.3, 0.2], duration=1.0, effort=1e4, scheme=scheme, intervals=20)
+    done = plan(arm, [0, 0], [0.3, 0.2], duration=1.0, torque_limit=1e4, scheme=scheme, intervals=20)
     done.save(tmp_path / "gains.nc")
     back = load_plan(tmp_path / "gains.nc")
     assert isinstance(done, FeedbackPlan)
@@ -121,7 +121,13 @@ def test_own_obstacles_are_refused_by_name(tmp_path: Path) -> None:
 
     arm = art.load("two_link").with_gravity((0.0, 0.0, 0.0))
     above = plan(
-        arm, [0, 0.1], [0.2, 0.1], duration=1.0, effort=1e5, intervals=4, obstacles=[Clear(Floor(), (TIP,))]
+        arm,
+        [0, 0.1],
+        [0.2, 0.1],
+        duration=1.0,
+        torque_limit=1e5,
+        intervals=4,
+        obstacles=[Clear(Floor(), (TIP,))],
     )
     with pytest.raises(InputError, match=r"found .*Floor.* in the task; expected parts of articulus"):
         above.save(tmp_path / "floor.nc")

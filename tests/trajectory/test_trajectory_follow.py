@@ -57,7 +57,7 @@ def test_deviations_decay_as_those_of_one_mass() -> None:
 def test_plans_of_least_time_are_followed_to_their_end() -> None:
     """A duration that is no multiple of a step, and one controller for a heavier arm."""
     arm = art.load("two_link")
-    fast = plan(arm, [0, 0], [1.0, 0.5], duration=(0.1, 5.0), cost="time", effort=1000.0, overload=0.02)
+    fast = plan(arm, [0, 0], [1.0, 0.5], duration=(0.1, 5.0), cost="time", torque_limit=1000.0, overload=0.02)
     run = fast.follow(q0=[0.02, -0.02])
     assert run.t[-1] == pytest.approx(fast.duration, rel=1e-12)
     assert np.abs(run.q[-1] - [1.0, 0.5]).max() < 1e-3

@@ -21,7 +21,7 @@ def light_wrist(coulomb: float) -> art.Mechanism:
     )
 
 
-GIVEN = {"effort": {"ja": 30.0, "jb": 6.0, "jc": 4.0}, "intervals": 20}
+GIVEN = {"torque_limit": {"ja": 30.0, "jb": 6.0, "jc": 4.0}, "intervals": 20}
 MOVE = [-0.3, 0.4, 0.1], [0.5, -0.6, 0.6]
 
 
@@ -47,7 +47,7 @@ def test_dry_friction_is_smoothed_and_named(cost: str) -> None:
 def test_forces_make_up_for_what_was_smoothed() -> None:
     """Inverse dynamics with the joint's own friction along the planned motion, within the limits."""
     m = light_wrist(0.5)
-    made = plan(m, *MOVE, duration=1.0, friction_speed=0.3, effort=100.0, intervals=20)
+    made = plan(m, *MOVE, duration=1.0, friction_speed=0.3, torque_limit=100.0, intervals=20)
     z, c = made.courses[0].z, made.task.columns
     expected = m.inverse_dynamics(z[:, c.q], z[:, c.v], z[:, c.a])
     assert made._forces == pytest.approx(expected, abs=1e-4)  # what equations are solved to, over 100 N m
@@ -59,7 +59,13 @@ def test_restarts_and_positions_leave_a_saddle() -> None:
     """180 degrees by three torques: the turn about one axis takes 2 sqrt(pi) s and is a saddle, the optimum 3.2431 s (Bilimoria & Wie 1993)."""
     craft = art.Mechanism("craft", gravity=(0, 0, 0)).body("craft", 1.0, (0, 0, 0), (1, 1, 1))
     craft.joint("turn", art.Spherical(), "ground", "craft")
-    given = {"duration": (1.0, 6.0), "cost": "time", "joints": ["turn"], "effort": 1.0, "intervals": 40}
+    given = {
+        "duration": (1.0, 6.0),
+        "cost": "time",
+        "actuators": ["turn"],
+        "torque_limit": 1.0,
+        "intervals": 40,
+    }
     given["overload"] = 0.3
     ends = [1, 0, 0, 0], [0, 0, 0, 1]
     assert plan(craft, *ends, **given).duration == pytest.approx(2 * np.sqrt(np.pi), rel=1e-3)
@@ -76,7 +82,7 @@ def test_a_way_that_is_too_long_for_a_speed_limit_is_refused_at_once() -> None:
     with pytest.raises(
         InputError, match=r"velocity: found the limit 0.5 .* of joint1, which has 1 .* expected at least 1"
     ):
-        plan(art.load("two_link"), [0, 0], [1.0, 0.1], duration=1.0, velocity=0.5)
+        plan(art.load("two_link"), [0, 0], [1.0, 0.1], duration=1.0, velocity_limit=0.5)
 
 
 def test_a_goal_that_a_motor_cannot_hold_is_told_before_the_search() -> None:
@@ -84,4 +90,6 @@ def test_a_goal_that_a_motor_cannot_hold_is_told_before_the_search() -> None:
     m = art.Mechanism("lift", gravity=(0, 0, -9.81))
     m.body("a", 2.0, (0.5, 0, 0), (0.1,) * 3).joint("ja", art.Revolute((0, 1, 0)), "ground", "a")
     with pytest.warns(DoubtfulResult, match="holding still at the goal takes 1.96 of the limit of 'ja'"):
-        plan(m, [np.pi / 2], [0.0], duration=1.0, effort=5.0, iterations=1)  # 2 kg * 9.81 * 0.5 m / 5 N m
+        plan(
+            m, [np.pi / 2], [0.0], duration=1.0, torque_limit=5.0, iterations=1
+        )  # 2 kg * 9.81 * 0.5 m / 5 N m

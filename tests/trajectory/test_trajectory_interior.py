@@ -28,7 +28,7 @@ def arm() -> art.Mechanism:
 
 
 def planned(arm: art.Mechanism, **more) -> Plan:
-    given = {"duration": 1.0, "effort": 2500.0, "intervals": 12} | more
+    given = {"duration": 1.0, "torque_limit": 2500.0, "intervals": 12} | more
     return plan(arm, [-0.4, 0.3], [0.9, -0.5], **given)
 
 
@@ -79,7 +79,7 @@ def test_systems_agree_with_a_sparse_factorization(arm: art.Mechanism, more: dic
     """On a mesh of unequal intervals, with random right-hand sides: the same changes and the same multipliers, to rounding."""
     goal = art.goals.FramePoint("tip", arm.pose("tip", [0.9, -0.5])[:3, 3])
     made = (
-        plan(arm, [-0.4, 0.3], goal, duration=1.0, effort=2500.0, intervals=3)
+        plan(arm, [-0.4, 0.3], goal, duration=1.0, torque_limit=2500.0, intervals=3)
         if "goal" in more
         else planned(arm, intervals=3, **more)
     )
@@ -138,21 +138,25 @@ def test_a_reduced_matrix_that_is_not_positive_definite_is_told(arm: art.Mechani
 
 def cases(arm: art.Mechanism) -> dict[str, Callable[..., Plan]]:
     goal = art.goals.FramePoint("tip", arm.pose("tip", [0.9, -0.5])[:3, 3])
-    limited = {"velocity": 1.8}
+    limited = {"velocity_limit": 1.8}
     line = OnLine("tip", arm.pose("tip", [-0.4, 0.8])[:3, 3], arm.pose("tip", [0.2, 0.9])[:3, 3])
 
     def on_line(**more):
-        return plan(arm, [-0.4, 0.8], [0.2, 0.9], duration=1.0, effort=4e3, intervals=12, keep=[line], **more)
+        return plan(
+            arm, [-0.4, 0.8], [0.2, 0.9], duration=1.0, torque_limit=4e3, intervals=12, keep=[line], **more
+        )
 
     return {
         "forces at their limits": lambda **more: planned(arm, **more),
         "speeds at their limits": lambda **more: planned(arm, **limited, **more),
-        "without limits": lambda **more: planned(arm, effort=None, **more),
-        "around a post": lambda **more: planned(arm, effort=5e3, obstacles=[POST], **more),
+        "without limits": lambda **more: planned(arm, torque_limit=None, **more),
+        "around a post": lambda **more: planned(arm, torque_limit=5e3, obstacles=[POST], **more),
         "to a point": lambda **more: plan(
-            arm, [-0.4, 0.3], goal, duration=1.0, effort=2500.0, intervals=12, **more
+            arm, [-0.4, 0.3], goal, duration=1.0, torque_limit=2500.0, intervals=12, **more
         ),
-        "least acceleration": lambda **more: planned(arm, cost={"acceleration": 1.0}, effort=5e3, **more),
+        "least acceleration": lambda **more: planned(
+            arm, cost={"acceleration": 1.0}, torque_limit=5e3, **more
+        ),
         "in the least time": lambda **more: planned(
             arm, duration=(0.3, 3.0), cost={"time": 1.0, "effort": 1e-2}, **more
         ),

@@ -33,7 +33,7 @@ def test_fastest_line_is_that_of_path_speed(arm: art.Mechanism, line) -> None:
         art.goals.FramePoint("tip", finish),
         duration=(0.1, 9.0),
         cost={"time": 1.0},
-        effort=3e3,
+        torque_limit=3e3,
         intervals=40,
         keep=[OnLine("tip", begin, finish, tolerance)],
     )
@@ -52,11 +52,11 @@ def test_fastest_line_is_that_of_path_speed(arm: art.Mechanism, line) -> None:
 def test_boxes_are_kept(arm: art.Mechanism) -> None:
     """The tip would swing lower on the way than at either end."""
     start, goal = [-0.4, 0.3], [0.9, -0.5]
-    free = plan(arm, start, goal, duration=1.0, effort=1e5, intervals=20)
+    free = plan(arm, start, goal, duration=1.0, torque_limit=1e5, intervals=20)
     floor = -3.86
     assert arm.pose("tip", free.q)[:, 2, 3].min() < floor - 0.03
     box = InBox("tip", (0, 0, floor + 5), (20, 1, 10))
-    boxed = plan(arm, start, goal, duration=1.0, effort=1e5, intervals=20, keep=[box])
+    boxed = plan(arm, start, goal, duration=1.0, torque_limit=1e5, intervals=20, keep=[box])
     assert arm.pose("tip", boxed.q)[:, 2, 3].min() > floor - 1e-6
     assert boxed.cost > free.cost
 
@@ -69,11 +69,11 @@ def test_directions_are_kept(arm: art.Mechanism) -> None:
     def widest(q: np.ndarray) -> float:
         return float(np.arccos((arm.pose("tip", q)[:, :3, 2] @ axis).clip(-1, 1)).max())
 
-    free = plan(arm, start, goal, duration=1.0, effort=1e5, intervals=20)
+    free = plan(arm, start, goal, duration=1.0, torque_limit=1e5, intervals=20)
     angle = widest(free.q) / 2
     assert angle > 0.01
     facing = Facing("tip", (0, 0, 1), tuple(axis), angle)
-    held = plan(arm, start, goal, duration=1.0, effort=1e5, intervals=20, keep=[facing])
+    held = plan(arm, start, goal, duration=1.0, torque_limit=1e5, intervals=20, keep=[facing])
     assert widest(held.q) < angle * (1 + 1e-3)
 
 
@@ -88,9 +88,9 @@ def test_flexible_links_end_at_rest_in_both_energies() -> None:
             king.neutral,
             art.goals.FramePoint("tip2", point),
             duration=1.0,
-            effort=30.0,
-            velocity=2.0,
-            joints=["joint1", "joint2"],
+            torque_limit=30.0,
+            velocity_limit=2.0,
+            actuators=["joint1", "joint2"],
             intervals=40,
         )
     assert king.pose("tip2", moved.q[-1])[:3, 3] == pytest.approx(point, abs=1e-6)
@@ -108,7 +108,7 @@ def test_flexible_links_end_at_rest_in_both_energies() -> None:
 def test_residual_vibration_is_what_locked_joints_leave() -> None:
     """One link, one mode: the simulation goes on with the hub held; the tip's swing about its rest is the amplitude, to 2 %."""
     bayo = art.load("bayo_link", modes=1)
-    moved = plan(bayo, bayo.neutral, {"hinge": 0.3}, duration=0.5, joints=["hinge"], intervals=15)
+    moved = plan(bayo, bayo.neutral, {"hinge": 0.3}, duration=0.5, actuators=["hinge"], intervals=15)
     found = moved.residual_vibration("tip")
     end = moved.run()
     bent, rate = float(end.q[-1, 1]), float(end.v[-1, 1])
@@ -121,7 +121,7 @@ def test_residual_vibration_is_what_locked_joints_leave() -> None:
     assert np.abs(swing).max() == pytest.approx(found.amplitude[0], rel=0.02)
     assert found.energy == pytest.approx(mass[1, 1] * ((omega * bent) ** 2 + rate**2) / 2, rel=0.02)
     assert found.largest == found.amplitude.sum()
-    rigid = plan(art.load("two_link"), START, GOAL, duration=1.0, effort=1e5, intervals=4)
+    rigid = plan(art.load("two_link"), START, GOAL, duration=1.0, torque_limit=1e5, intervals=4)
     with pytest.raises(InputError, match="expected an open mechanism with flexible bodies"):
         rigid.residual_vibration("tip")
 
@@ -156,7 +156,7 @@ def test_obstacles_that_are_jumped_across_are_told() -> None:
     begin, finish = (arm.pose("tip", q)[:3, 3] for q in (start, goal))
     tip = Hull("tip", (0, 0, 0), (0, 0, 0), 0.05, balls=1)
     post = Clear(Ball(tuple((begin + finish) / 2), 0.3, name="post"), (tip,))
-    more = {"duration": 3.0, "effort": 1e5, "intervals": 30, "iterations": 300}
+    more = {"duration": 3.0, "torque_limit": 1e5, "intervals": 30, "iterations": 300}
     line = OnLine("tip", begin, finish, tolerance=1e-3)
     point = art.goals.FramePoint("tip", finish)
     with pytest.warns(DoubtfulResult, match=r"tip is 0\.3\d m deep in post at t = .*Take more intervals"):

@@ -9,6 +9,7 @@ import pytest
 import articulus as art
 from articulus.errors import InputError
 from articulus.motion.trajectory import Ball, Clear, Hull, InBox, plan, reaching
+from articulus.motion.trajectory.costs import Effort
 from articulus.motion.trajectory.task import Task
 
 GOAL = 0.9
@@ -41,7 +42,7 @@ def test_joints_of_several_degrees_of_freedom_have_several_motors() -> None:
     disc.body("disc", mass=2.0, inertia=(0.5, 0.5, 0.5))
     disc.joint("plane", art.Planar(), "ground", "disc")
     goal = np.array([0.5, -0.3, 1.0])
-    moved = plan(disc, np.zeros(3), goal, duration=1.0, joints=["plane"], intervals=8)
+    moved = plan(disc, np.zeros(3), goal, duration=1.0, actuators=["plane"], intervals=8)
     linear = 6 * goal * [2.0, 2.0, 0.5] * (1 - 2 * moved.t[:, None])
     assert moved.u == pytest.approx(linear, abs=1e-5)
     assert moved.joints == ("plane",)
@@ -58,14 +59,14 @@ def test_ball_joints_with_motors() -> None:
     ball.body("ball", mass=1.0, inertia=(0.5, 0.5, 0.5))
     ball.joint("socket", art.Spherical(), "ground", "ball")
     goal = ball.integrate_position(ball.neutral, np.array([0.0, 0.5, 0.0]))
-    moved = plan(ball, ball.neutral, goal, duration=1.0, joints=["socket"], intervals=8)
+    moved = plan(ball, ball.neutral, goal, duration=1.0, actuators=["socket"], intervals=8)
     assert moved.u[:, 1] == pytest.approx(6 * 0.5 * 0.5 * (1 - 2 * moved.t), abs=1e-3)
     assert np.abs(moved.u[:, [0, 2]]).max() < 1e-5
     assert moved.end_error < 1e-3
     with pytest.raises(InputError, match=r"track: found the motor in 'socket'"):
         moved.track(kp=1.0, kd=1.0)
     with pytest.raises(InputError, match=r"found 4 coordinates and 3 velocities; .* take collocation"):
-        plan(ball, ball.neutral, goal, duration=1.0, joints=["socket"], scheme="riccati")
+        plan(ball, ball.neutral, goal, duration=1.0, actuators=["socket"], scheme="riccati")
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +85,7 @@ def test_coupled_joints_keep_their_limits(geared: art.Mechanism, scheme: str) ->
     more = {"duration": 1.0, "intervals": 20, "scheme": scheme}
     kept = plan(geared, [-0.45], [0.45], **more)
     assert 2 * np.abs(kept.v).max() == pytest.approx(2.2, abs=1e-4)
-    own = plan(geared, [-0.45], [0.45], velocity={"wrist": 2.0}, **more)
+    own = plan(geared, [-0.45], [0.45], velocity_limit={"wrist": 2.0}, **more)
     assert 2 * np.abs(own.v).max() == pytest.approx(2.0, abs=1e-4)
 
 
@@ -92,9 +93,9 @@ def test_coupled_joints_that_cannot_be_named(geared: art.Mechanism) -> None:
     with pytest.raises(InputError, match=r"goal: found position of wrist off by 0.2"):
         plan(geared, [0.0], [0.6], duration=1.0)
     with pytest.raises(InputError, match=r"joints: found 'wrist', a coupled joint that follows 'hinge'"):
-        plan(geared, [0.0], [0.3], duration=1.0, joints=["wrist"])
+        plan(geared, [0.0], [0.3], duration=1.0, actuators=["wrist"])
     with pytest.raises(InputError, match=r"effort: found 'wrist', a coupled joint that follows 'hinge'"):
-        plan(geared, [0.0], [0.3], duration=1.0, effort={"wrist": 3.0})
+        plan(geared, [0.0], [0.3], duration=1.0, torque_limit={"wrist": 3.0})
 
 
 @pytest.mark.parametrize("scheme", ["hermite_simpson", "radau 3", "shooting", "weak"])
@@ -105,10 +106,10 @@ def test_ends_of_quaternions_leave_their_length_open(scheme: str) -> None:
     ball.body("ball", mass=1.0, com=(0.2, 0.1, 0.3), inertia=(0.3, 0.5, 0.7))
     ball.joint("socket", art.Spherical(), "ground", "ball")
     goal = ball.integrate_position(ball.neutral, np.array([1.2, -2.0, 0.5]))
-    more = {"duration": 1.0, "joints": ["socket"], "scheme": scheme, "intervals": 8, "iterations": 50}
+    more = {"duration": 1.0, "actuators": ["socket"], "scheme": scheme, "intervals": 8, "iterations": 50}
     moved = plan(ball, ball.neutral, -goal, **more)
     pose = art.goals.FramePose("ball", ball.pose("ball", goal))
-    other = plan(ball, ball.neutral, pose, duration=1.0, joints=["socket"], intervals=16)
+    other = plan(ball, ball.neutral, pose, duration=1.0, actuators=["socket"], intervals=16)
     assert moved.cost == pytest.approx(other.cost, rel=0.02)
     assert moved.q[-1] == pytest.approx(goal, abs=0.05 if scheme == "weak" else 0.01)
 
@@ -121,7 +122,7 @@ def test_a_skate_arrives_beside_its_track() -> None:
     skate.body("skate", mass=1.0, inertia=(0.5, 0.5, 0.5))
     skate.joint("plane", art.Planar(), "ground", "skate")
     skate.constrain(art.CustomVelocityConstraint("edge", sideways))
-    moved = plan(skate, np.zeros(3), [1.0, 0.5, 0.0], duration=2.0, joints=["plane"], intervals=16)
+    moved = plan(skate, np.zeros(3), [1.0, 0.5, 0.0], duration=2.0, actuators=["plane"], intervals=16)
     assert moved.q[-1] == pytest.approx([1.0, 0.5, 0.0], abs=1e-7)
     assert moved.end_error < 1e-3
 
@@ -130,7 +131,7 @@ def test_half_a_turn_from_the_goal_is_not_there() -> None:
     """At half a turn the sines of the angle that is left are zero as at the goal; its cosine, and a distance that grows with it, are not."""
     hinge, c = link(1.0), 0.5
     goal = art.goals.FramePose("link", hinge.pose("link", [c]))
-    (held,) = Task(hinge, [0.0], goal, 1.0, {"effort": 1.0}).phase().at_end
+    (held,) = Task(hinge, [0.0], goal, 1.0, (Effort(),)).phase().at_end
     stages = reaching(hinge, goal, step=0.1, steps=4, velocity=0.0, input=0.0)
     cost = ca.Function("cost", [ca.vertcat(*stages.full_symbols[0])], [stages.running])
     for away in (0.0, 0.3, 2.0, np.pi):
@@ -147,7 +148,7 @@ def test_loops_stay_closed_from_a_singular_position() -> None:
     the doubt about the inputs alone."""
     bars = art.load("n_four_bar", n=1).with_gravity((0.0, 0.0, 0.0))
     flat, bent = np.pi / 2 * np.array([1, -1, 1]), 0.6 * np.array([1, -1, 1])
-    more = {"duration": 1.0, "joints": ["hinge0"], "intervals": 8, "iterations": 100}
+    more = {"duration": 1.0, "actuators": ["hinge0"], "intervals": 8, "iterations": 100}
     moved = plan(bars, flat, bent, **more)
     assert moved.converged
     assert np.abs(bars.constraint_residual(moved.q, 0.0)).max() < 1e-8

@@ -15,8 +15,8 @@ from articulus.motion.trajectory import Plan, ode, plan, solve_problem
 GIVEN = {
     "duration": (0.1, 5.0),
     "cost": "time",
-    "effort": {"joint1": 3000.0, "joint2": 900.0},
-    "velocity": 2.5,
+    "torque_limit": {"joint1": 3000.0, "joint2": 900.0},
+    "velocity_limit": 2.5,
 }
 MOVE = [-0.2, 0.3], [0.8, -0.6]
 

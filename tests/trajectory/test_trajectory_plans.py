@@ -25,7 +25,7 @@ def arm() -> art.Mechanism:
 
 @pytest.fixture(scope="module")
 def free(arm: art.Mechanism):
-    return plan(arm, START, GOAL, duration=1.0, effort=1e5, intervals=20)
+    return plan(arm, START, GOAL, duration=1.0, torque_limit=1e5, intervals=20)
 
 
 def test_inverse_and_forward_dynamics_give_one_motion(arm: art.Mechanism, free) -> None:
@@ -44,7 +44,7 @@ def test_inverse_and_forward_dynamics_give_one_motion(arm: art.Mechanism, free) 
 def test_simulation_with_the_planned_forces_arrives(free) -> None:
     """The estimated error bounds what a simulation finds: cubics between points are the worst that the mesh stands for."""
     assert free.end_error < free.error < 1e-2
-    finer = plan(free.mechanism, START, GOAL, duration=1.0, effort=1e5, intervals=20, error=1e-6)
+    finer = plan(free.mechanism, START, GOAL, duration=1.0, torque_limit=1e5, intervals=20, error=1e-6)
     assert finer.error <= 1e-6
     assert finer.end_error < 1e-6
 
@@ -61,27 +61,27 @@ def test_tracking_brings_a_wrong_start_back(free) -> None:
 @pytest.mark.filterwarnings("ignore:plan. between the points of the mesh limits")  # the mesh is the subject
 def test_least_time_uses_some_motor_fully(arm: art.Mechanism) -> None:
     """Between the switches one of the forces is at its limit (Bobrow: at least one, always)."""
-    fast = plan(arm, START, GOAL, duration=(0.1, 9.0), cost={"time": 1.0}, effort=3e3, intervals=30)
+    fast = plan(arm, START, GOAL, duration=(0.1, 9.0), cost={"time": 1.0}, torque_limit=3e3, intervals=30)
     used = (np.abs(fast.u) / 3e3).max(1)
     assert used.max() <= 1 + 1e-6
     assert np.median(used) > 0.999
-    slower = plan(arm, START, GOAL, duration=(0.1, 9.0), cost={"time": 1.0}, effort=1.5e3, intervals=30)
+    slower = plan(arm, START, GOAL, duration=(0.1, 9.0), cost={"time": 1.0}, torque_limit=1.5e3, intervals=30)
     # no gravity: time scales with the square root of the inverse of the forces
     assert slower.duration == pytest.approx(fast.duration * np.sqrt(2), rel=1e-3)
 
 
 def test_speed_and_position_limits_of_the_joints_hold(arm: art.Mechanism) -> None:
-    kept = plan(arm, START, GOAL, duration=1.0, effort=1e5, velocity=1.6, intervals=20)
+    kept = plan(arm, START, GOAL, duration=1.0, torque_limit=1e5, velocity_limit=1.6, intervals=20)
     assert np.abs(kept.v).max() <= 1.6 + 1e-6
     assert kept.cost > 0
 
 
 def test_frame_goals_are_met_and_unreachable_ones_named(arm: art.Mechanism) -> None:
     tip = arm.pose("tip", GOAL)[:3, 3]
-    reached = plan(arm, START, art.goals.FramePoint("tip", tip), duration=1.0, effort=1e5, intervals=15)
+    reached = plan(arm, START, art.goals.FramePoint("tip", tip), duration=1.0, torque_limit=1e5, intervals=15)
     assert arm.pose("tip", reached.q[-1])[:3, 3] == pytest.approx(tip, abs=1e-6)
     with pytest.raises(InputError, match=r"goal: out of reach; the nearest position found is .* m"):
-        plan(arm, START, art.goals.FramePoint("tip", (90.0, 0.0, 0.0)), duration=1.0, effort=1e5)
+        plan(arm, START, art.goals.FramePoint("tip", (90.0, 0.0, 0.0)), duration=1.0, torque_limit=1e5)
 
 
 @pytest.mark.parametrize("kind", ["ball", "rod", "crate"])
@@ -95,7 +95,7 @@ def test_obstacles_are_kept_clear(arm: art.Mechanism, free, kind: str) -> None:
         "crate": Crate(tuple(half), (0.3, 0.3, 0.3)),
     }[kind]
     hull = Hull("tip", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.05, balls=1)
-    more = {"duration": 1.0, "effort": 1e5, "intervals": 30, "obstacles": [Clear(made, (hull,))]}
+    more = {"duration": 1.0, "torque_limit": 1e5, "intervals": 30, "obstacles": [Clear(made, (hull,))]}
     corner = pytest.warns(DoubtfulResult, match=r"tip is 0\.01\d m deep in crate")  # cut between two points
     with corner if kind == "crate" else nullcontext():
         round_it = plan(arm, START, GOAL, **more)
@@ -118,7 +118,7 @@ def test_closed_loops_stay_closed(arm: art.Mechanism) -> None:
     goal = start.copy()
     goal[0] += 0.4
     goal = art.assemble(row, goal, fixed=["hinge0"]).q
-    moved = plan(row, start, goal, duration=1.0, joints=["hinge0"], intervals=16)
+    moved = plan(row, start, goal, duration=1.0, actuators=["hinge0"], intervals=16)
     assert np.abs(row.constraint_residual(moved.q, 0.0)).max() < 1e-8
     assert moved.q[-1] == pytest.approx(goal, abs=1e-7)
     assert moved.end_error < 1e-3
@@ -134,7 +134,7 @@ def test_flexible_links_come_to_rest(arm: art.Mechanism) -> None:
     with pytest.warns(
         DoubtfulResult, match=r"the inputs alone lead elsewhere: q\.joint1 ends 2\.6 off the plan"
     ):
-        moved = plan(king, king.neutral, goal, duration=1.0, joints=["joint1", "joint2"], intervals=60)
+        moved = plan(king, king.neutral, goal, duration=1.0, actuators=["joint1", "joint2"], intervals=60)
     assert moved.end_error == pytest.approx(
         2.6, abs=0.05
     )  # of another integrator, in the same figures as told
@@ -173,7 +173,7 @@ def test_bad_input_is_named(arm: art.Mechanism) -> None:
     with pytest.raises(InputError, match=r"cost: found \"speed\""):
         plan(arm, START, GOAL, duration=1.0, cost="speed")
     with pytest.raises(InputError, match=r"effort: found joint 'elbow'; valid names: joint1, joint2"):
-        plan(arm, START, GOAL, duration=1.0, effort={"elbow": 3.0})
+        plan(arm, START, GOAL, duration=1.0, torque_limit={"elbow": 3.0})
     with pytest.raises(InputError, match=r"weight on time with the given duration"):
         plan(arm, START, GOAL, duration=1.0, cost="time")
     with pytest.raises(InputError, match=r"expected Clear\(obstacle, hulls\)"):
@@ -182,7 +182,7 @@ def test_bad_input_is_named(arm: art.Mechanism) -> None:
 
 def test_wide_limits_do_not_change_the_motion(arm: art.Mechanism, free) -> None:
     """Limits far beyond what is needed say nothing of the sizes of forces: the same motion, costs in the ratio of their squares."""
-    wide = plan(arm, START, GOAL, duration=1.0, effort=1e8, intervals=20)
+    wide = plan(arm, START, GOAL, duration=1.0, torque_limit=1e8, intervals=20)
     assert wide.cost * 1e6 == pytest.approx(free.cost, rel=1e-6)
 
 
@@ -201,7 +201,7 @@ def test_simulations_are_looked_at_often_enough_and_not_too_often(duration: floa
     wheel = art.Mechanism("wheel")
     wheel.body("wheel", mass=1.0, inertia=(1.0, 1.0, 1.0))
     wheel.joint("hinge", art.Revolute(axis=(0, 0, 1)), "ground", "wheel")
-    moved = plan(wheel, [0.0], [1.0], duration=duration, intervals=4, effort=10 / duration**2)
+    moved = plan(wheel, [0.0], [1.0], duration=duration, intervals=4, torque_limit=10 / duration**2)
     assert len(moved.run().t) == looks + 1
     assert moved.end_error < 1e-6
 
@@ -228,9 +228,10 @@ def test_motions_of_other_sizes_are_similar(size: float, closed: bool) -> None:
     if closed:
         first = art.assemble(one, np.array([-1.2, 0.9, 0.9]), fixed=["to_a"]).q
         ends = first, art.assemble(one, first + np.array([0.4, 0, 0]), fixed=["to_a"]).q
-    free = {"joints": ["to_a"]} if closed else {}
+    free = {"actuators": ["to_a"]} if closed else {}
     found, expected = (
-        plan(scaled(k, closed), *ends, duration=k**0.5, **free or {"effort": 150 * k**4}) for k in (size, 1.0)
+        plan(scaled(k, closed), *ends, duration=k**0.5, **free or {"torque_limit": 150 * k**4})
+        for k in (size, 1.0)
     )
     assert found.q == pytest.approx(expected.q, abs=1e-4)
     assert found.u / size**4 == pytest.approx(expected.u, abs=1e-3 * np.abs(expected.u).max())

@@ -144,8 +144,8 @@ def arm() -> art.Mechanism:
 
 def test_plan_of_an_arm_is_that_of_collocation(arm: art.Mechanism) -> None:
     ends = ([-0.4, 0.3], [0.9, -0.5])
-    found = plan(arm, *ends, duration=1.0, effort=1e3, scheme="riccati", intervals=80)
-    other = plan(arm, *ends, duration=1.0, effort=1e3, intervals=30)
+    found = plan(arm, *ends, duration=1.0, torque_limit=1e3, scheme="riccati", intervals=80)
+    other = plan(arm, *ends, duration=1.0, torque_limit=1e3, intervals=30)
     assert found.cost == pytest.approx(other.cost, rel=1e-3)  # inputs held during a step: second order in it
     assert found.end_error < 1e-5
     assert found.error < 1e-5
@@ -154,9 +154,10 @@ def test_plan_of_an_arm_is_that_of_collocation(arm: art.Mechanism) -> None:
 
 def test_step_derivatives_are_those_of_the_step(arm: art.Mechanism) -> None:
     """Central differences of a native step, both methods; round-off over the difference is about 1e-9 of the entries."""
+    from articulus.motion.trajectory.costs import Effort
     from articulus.motion.trajectory.task import Task
 
-    phase = Task(arm, [0.1, 0.2], [0.5, 0.1], 1.0, {"effort": 1.0}).phase()
+    phase = Task(arm, [0.1, 0.2], [0.5, 0.1], 1.0, (Effort(),)).phase()
     for method in ("rk4", "semi_implicit_euler"):
         s = Stages(phase, arm, 20, method)
         x, u, h = ca.MX.sym("x", 4), ca.MX.sym("u", 2), s.h
@@ -178,7 +179,7 @@ def test_step_derivatives_are_those_of_the_step(arm: art.Mechanism) -> None:
 
 
 def test_obstacle_is_kept_clear(arm: art.Mechanism) -> None:
-    given = {"duration": 1.0, "effort": 1e3, "scheme": "riccati", "intervals": 60}
+    given = {"duration": 1.0, "torque_limit": 1e3, "scheme": "riccati", "intervals": 60}
     ends = ([-0.4, 0.3], [0.9, -0.5])
     free = plan(arm, *ends, **given)
     center = arm.pose("tip", free.q[25])[:3, 3] + [0.05, 0.0, 0.05]
@@ -194,7 +195,7 @@ def test_obstacle_is_kept_clear(arm: art.Mechanism) -> None:
 def test_what_cannot_be_done_is_said(arm: art.Mechanism) -> None:
     ends = ([-0.4, 0.3], [0.9, -0.5])
     with pytest.raises(NumericalError, match=r"not kept, first bounds \(q.joint1\) at t = 0.1 s"):
-        _ = plan(arm, *ends, duration=0.1, effort=1e3, scheme="riccati", intervals=20).cost
+        _ = plan(arm, *ends, duration=0.1, torque_limit=1e3, scheme="riccati", intervals=20).cost
     with pytest.raises(InputError, match="free duration takes collocation"):
         plan(arm, *ends, duration=(0.1, 1.0), scheme="riccati")
     with pytest.raises(InputError, match="riccati semi_implicit_euler"):
@@ -206,7 +207,7 @@ def test_what_cannot_be_done_is_said(arm: art.Mechanism) -> None:
 
 def test_small_costs_are_minimized_too(arm: art.Mechanism) -> None:
     """Effort over a limit far away is a small number; ipopt's absolute tolerance took the first guess for the least, 42 % off."""
-    given = {"duration": 1.0, "effort": 1e5, "intervals": 40}
+    given = {"duration": 1.0, "torque_limit": 1e5, "intervals": 40}
     ends = ([-0.4, 0.3], [0.9, -0.5])
     assert plan(arm, *ends, **given).cost == pytest.approx(
         plan(arm, *ends, **given, tolerance=1e-10).cost, rel=1e-4

@@ -21,12 +21,14 @@ def arm() -> art.Mechanism:
 
 @pytest.fixture(scope="module")
 def shot(arm: art.Mechanism):
-    return plan(arm, START, GOAL, duration=1.0, effort=2e3, intervals=20, scheme="shooting", tolerance=1e-8)
+    return plan(
+        arm, START, GOAL, duration=1.0, torque_limit=2e3, intervals=20, scheme="shooting", tolerance=1e-8
+    )
 
 
 def test_collocation_finds_the_same_motion(arm: art.Mechanism, shot) -> None:
     """Two meshes of order 4: costs agree to their errors; inputs of both are compared at the nodes, where linear ones are of order 2."""
-    other = plan(arm, START, GOAL, duration=1.0, effort=2e3, intervals=20, tolerance=1e-8)
+    other = plan(arm, START, GOAL, duration=1.0, torque_limit=2e3, intervals=20, tolerance=1e-8)
     assert shot.cost == pytest.approx(other.cost, rel=2e-5)
     assert shot.q == pytest.approx(other.q[::2], abs=2e-4)
     assert shot.u[1:-1] == pytest.approx(other.u[2:-2:2], abs=2e-3 * np.abs(other.u).max())
@@ -45,12 +47,16 @@ def test_a_tight_integrator_arrives(arm: art.Mechanism, shot) -> None:
         x = solve_ivp(rates, (a, b), x, method="DOP853", rtol=1e-10, atol=1e-12).y[:, -1]
     assert x == pytest.approx(np.concatenate([shot.q[-1], shot.v[-1]]), abs=1e-4)
     assert shot.end_error == pytest.approx(np.abs(x[:2] - shot.q[-1]).max(), abs=1e-8)
-    finer = plan(arm, START, GOAL, duration=1.0, effort=2e3, intervals=40, scheme="shooting", tolerance=1e-8)
+    finer = plan(
+        arm, START, GOAL, duration=1.0, torque_limit=2e3, intervals=40, scheme="shooting", tolerance=1e-8
+    )
     assert np.log2(shot.end_error / finer.end_error) > 3.3
 
 
 def test_refinement_reaches_the_error(arm: art.Mechanism) -> None:
-    finer = plan(arm, START, GOAL, duration=1.0, effort=2e3, intervals=10, scheme="shooting", error=1e-6)
+    finer = plan(
+        arm, START, GOAL, duration=1.0, torque_limit=2e3, intervals=10, scheme="shooting", error=1e-6
+    )
     assert len(finer.t) > 11
     assert finer.error <= 1e-6
     assert finer.end_error < 1e-5
@@ -58,7 +64,13 @@ def test_refinement_reaches_the_error(arm: art.Mechanism) -> None:
 
 @pytest.mark.filterwarnings("ignore:plan. between the points of the mesh limits")  # the mesh is the subject
 def test_least_time_and_speed_limits(arm: art.Mechanism) -> None:
-    given = {"duration": (0.1, 9.0), "cost": "time", "effort": 2e3, "velocity": 1.2, "intervals": 40}
+    given = {
+        "duration": (0.1, 9.0),
+        "cost": "time",
+        "torque_limit": 2e3,
+        "velocity_limit": 1.2,
+        "intervals": 40,
+    }
     shot, other = (plan(arm, START, GOAL, scheme=s, **given) for s in ("shooting", "hermite_simpson"))
     assert "u.joint1 swings from point to point" in str(
         shot
@@ -75,7 +87,7 @@ def test_closed_loops_stay_closed() -> None:
     goal = start.copy()
     goal[0] += 0.4
     goal = art.assemble(row, goal, fixed=["hinge0"]).q
-    moved = plan(row, start, goal, duration=1.0, joints=["hinge0"], intervals=16, scheme="shooting")
+    moved = plan(row, start, goal, duration=1.0, actuators=["hinge0"], intervals=16, scheme="shooting")
     assert np.abs(row.constraint_residual(moved.q, 0.0)).max() < 1e-4  # the integrator's own drift
     assert moved.end_error < 1e-3
 

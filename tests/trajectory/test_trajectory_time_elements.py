@@ -258,7 +258,9 @@ def test_an_infeasible_problem_says_so() -> None:
 def test_a_mechanism() -> None:
     arm = art.load("two_link")
     weak, other = (
-        trajectory.plan(arm, [0.0, 0.0], [1.0, 0.5], duration=1.0, effort=1000.0, intervals=30, scheme=scheme)
+        trajectory.plan(
+            arm, [0.0, 0.0], [1.0, 0.5], duration=1.0, torque_limit=1000.0, intervals=30, scheme=scheme
+        )
         for scheme in ("weak", "hermite_simpson")
     )
     assert weak.cost == pytest.approx(other.cost, rel=5e-3)  # order two: 0.33 %

@@ -24,7 +24,7 @@ def ends(moved, q0, **more) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("scheme", ["hermite_simpson", "riccati"])
 def test_arm_returns_to_its_motion(scheme: str) -> None:
     arm = art.load("two_link")
-    moved = plan(arm, [0.0, 0.0], [1.0, 0.5], duration=1.0, effort=1000.0, intervals=30, scheme=scheme)
+    moved = plan(arm, [0.0, 0.0], [1.0, 0.5], duration=1.0, torque_limit=1000.0, intervals=30, scheme=scheme)
     off = np.array([0.03, -0.03])
     tracked, free = ends(moved, moved.q[0] + off)
     assert np.abs(tracked).max() < 0.2 * np.abs(off).max()
@@ -39,7 +39,7 @@ def test_closed_loops_return_to_their_motion() -> None:
     goal[0] += 0.4
     wrong[0] += 0.05
     goal, wrong = (art.assemble(row, q, fixed=["hinge0"]).q for q in (goal, wrong))
-    moved = plan(row, start, goal, duration=1.0, joints=["hinge0"], intervals=16)
+    moved = plan(row, start, goal, duration=1.0, actuators=["hinge0"], intervals=16)
     tracked, free = ends(moved, wrong)
     assert np.abs(tracked).max() < 0.3 * 0.05
     assert np.abs(free).max() > 0.05
@@ -49,7 +49,7 @@ def test_closed_loops_return_to_their_motion() -> None:
 @pytest.mark.filterwarnings("ignore:(?s).*over its (length|first frequency)")
 def test_flexible_link_returns_to_its_motion() -> None:
     link = art.load("bayo_link", modes=1)
-    moved = plan(link, [0.0, 0.0], {"hinge": 0.6}, duration=1.0, joints=["hinge"], intervals=40)
+    moved = plan(link, [0.0, 0.0], {"hinge": 0.6}, duration=1.0, actuators=["hinge"], intervals=40)
     tracked, free = ends(moved, moved.q[0] + [0.02, 0.0])
     assert abs(tracked[0]) < 0.2 * 0.02
     assert abs(free[0]) > 0.5 * 0.02  # nothing brings it back; the error of the mesh adds to it

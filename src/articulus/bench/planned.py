@@ -27,7 +27,7 @@ USED = 0.9
 """Limits of the forces over the largest ones of the motion of least jerk."""
 FIRST = """
 from articulus.motion import trajectory
-trajectory.plan(mechanism, 0 * x, 5 * x, duration=1.0, effort=1e3, intervals=100)
+trajectory.plan(mechanism, 0 * x, 5 * x, duration=1.0, torque_limit=1e3, intervals=100)
 """
 FORMS = {"map": (40.0, None), "expand": (12.0, 5.0), "loop": (None, 18.0)}
 """Ways to write the peer, and the bars of functions per iteration and of the whole solution."""
@@ -80,8 +80,8 @@ def _plan(move: ArmMove, **more: Any) -> trajectory.Plan:
     names = move.arm.joint_names
     given: dict[str, Any] = {
         "duration": move.duration,
-        "effort": dict(zip(names, move.effort)),
-        "velocity": dict(zip(names, move.velocity)),
+        "torque_limit": dict(zip(names, move.effort)),
+        "velocity_limit": dict(zip(names, move.velocity)),
         "intervals": move.intervals,
     }
     with warnings.catch_warnings():  # limits are kept at the points of the mesh, as the peer keeps them

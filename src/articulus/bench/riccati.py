@@ -23,6 +23,7 @@ from articulus.bench.models import Model, chain
 from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import Effort
 from articulus.bench.timing import Contender, race
+from articulus.motion.trajectory.costs import costs_of
 from articulus.motion.trajectory.online import reaching
 from articulus.motion.trajectory.path_integral import PathIntegral
 from articulus.motion.trajectory.riccati import Outcome, search
@@ -119,7 +120,7 @@ def _most(limit: float, effort: Effort) -> FigureLimit | None:
 def _stages(model: Model, goal: np.ndarray, limit: np.ndarray | None, method: str) -> Stages:
     m = model.mechanism
     effort = None if limit is None else dict(zip(m.joint_names, limit.tolist()))
-    task = Task(m, np.zeros(m.nq), goal, DURATION, {"effort": 1.0}, effort=effort)
+    task = Task(m, np.zeros(m.nq), goal, DURATION, costs_of("effort"), torque_limit=effort)
     phase, c = task.phase(), task.columns
     z = SX.sym("z", phase.size)
     away = ca.sumsqr(z[c.q] - ca.DM(goal)) + ca.sumsqr(z[c.v])

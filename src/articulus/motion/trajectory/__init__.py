@@ -1,8 +1,17 @@
 """The best motion for a task: one `Problem` for all methods, one transcription one file."""
 
 from articulus.motion.trajectory.convected_chain import ConvectedChain, ConvectedLink, Segment
+from articulus.motion.trajectory.costs import (
+    Acceleration,
+    Condition,
+    Cost,
+    Effort,
+    FunctionCost,
+    MotionSymbols,
+    Time,
+)
 from articulus.motion.trajectory.keeping import Facing, InBox, Keep, OnLine
-from articulus.motion.trajectory.obstacles import Ball, Clear, Crate, Hull, Obstacle, Rod
+from articulus.motion.trajectory.obstacles import Apart, Ball, Clear, Crate, Hull, Obstacle, Rod
 from articulus.motion.trajectory.online import Deadlines, reaching
 from articulus.motion.trajectory.overload import Overload
 from articulus.motion.trajectory.path_integral import PathIntegral
@@ -44,24 +53,31 @@ from articulus.motion.trajectory.truss import (
 from articulus.motion.trajectory.waypoint_motion import WaypointMotion, waypoints
 
 __all__ = [
+    "Acceleration",
+    "Apart",
     "ArmMotion",
     "Ball",
     "Bay",
     "Clear",
+    "Condition",
     "Constraint",
     "ConvectedChain",
     "ConvectedLink",
+    "Cost",
     "Crate",
     "Deadlines",
+    "Effort",
     "Facing",
     "FeedbackLaw",
     "FeedbackPlan",
+    "FunctionCost",
     "Hull",
     "InBox",
     "JerkMotion",
     "Jump",
     "Keep",
     "Link",
+    "MotionSymbols",
     "Obstacle",
     "OnLine",
     "Overload",
@@ -82,6 +98,7 @@ __all__ = [
     "StagedMotion",
     "StagedProblem",
     "StaircaseQL",
+    "Time",
     "Truss",
     "TrussMotion",
     "Violation",

@@ -13,6 +13,7 @@ from casadi import SX
 from articulus import declared
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import Finding, InputError
+from articulus.motion.trajectory.costs import MotionSymbols
 from articulus.motion.trajectory.points import Point, point_of
 from articulus.motion.trajectory.problem import Constraint
 from articulus.motion.trajectory.quantities import quantity
@@ -172,8 +173,8 @@ class Facing(Keep):
         return ca.dot(turned, ca.DM(self.direction)), np.array([np.cos(self.angle)]), np.array([np.inf])
 
 
-def kept(
-    mechanism: Mechanism, keep: Sequence[Keep], size: int, q: slice, first: np.ndarray
+def keep_constraints(
+    mechanism: Mechanism, keep: Sequence[Keep], motion: MotionSymbols, z: SX, first: np.ndarray
 ) -> tuple[Constraint, ...]:
     """Return the constraints on z that make frames keep to what is given.
 
@@ -183,8 +184,7 @@ def kept(
     for each in keep:
         if not isinstance(each, Keep):
             raise InputError(Finding("keep", repr(each), "OnLine, InBox or Facing"))
-        z = SX.sym("z", size)
-        rows, lower, upper = each.rows(quantity(mechanism, "pose", [each.frame])(z[q]))
+        rows, lower, upper = each.rows(motion.pose(each.frame))
         moving = _moving(mechanism, each, first)
         here = _values(mechanism, each, first)
         for k in np.flatnonzero(~moving):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -16,9 +17,9 @@ from scipy.interpolate import CubicHermiteSpline
 from articulus import declared
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import Finding, InputError
+from articulus.motion.trajectory.costs import MotionSymbols
 from articulus.motion.trajectory.points import Point, point_of
 from articulus.motion.trajectory.problem import Constraint
-from articulus.motion.trajectory.quantities import quantity
 from articulus.spatial.rotation import frame_with_z
 
 PLACES = 8
@@ -167,8 +168,25 @@ class Hull:
         return np.linspace(self.start, self.end, self.balls)
 
 
+class Clearance(abc.ABC):
+    """What has to stay apart."""
+
+    @abc.abstractmethod
+    def constraints(self, motion: MotionSymbols, z: SX) -> list[Constraint]:
+        """Return the constraints on z."""
+
+    @abc.abstractmethod
+    def penetrations(
+        self, mechanism: Mechanism, q: np.ndarray, between: np.ndarray, repeat: int
+    ) -> list[tuple[str, np.ndarray]]:
+        """Return how deep balls are in what they keep away from at positions between those of points q, (times, pairs) [m], with who is in what.
+
+        Depths up to a tenth of the way from one point to the next, which has `repeat` positions, count as zero.
+        """
+
+
 @dataclass(frozen=True)
-class Clear:
+class Clear(Clearance):
     """An obstacle and the hulls that must not touch it.
 
     Parameters
@@ -202,41 +220,106 @@ class Clear:
                 Finding("Clear.margin", repr(self.margin), "a finite number of metres", field="margin")
             )
 
+    def constraints(self, motion: MotionSymbols, z: SX) -> list[Constraint]:
+        made = []
+        for hull in self.hulls:
+            rows = [self.obstacle.distance(p) - hull.radius - self.margin for p in _centers(motion, hull)]
+            made.append(_positive_rows(f"{hull.body} clear of {self.obstacle.name}", rows, z))
+        return made
 
-def clearances(
-    mechanism: Mechanism, obstacles: Sequence[Clear], size: int, q: slice
-) -> tuple[Constraint, ...]:
-    """Return the constraints on z that keep hulls clear of obstacles."""
-    made = []
-    for clear in obstacles:
-        if not isinstance(clear, Clear):
-            raise InputError(
-                Finding("obstacles", repr(clear), "Clear(obstacle, hulls): which bodies must not touch it")
-            )
-        for hull in clear.hulls:
-            z = SX.sym("z", size)
-            pose = quantity(mechanism, "pose", [hull.body])(z[q])
-            rows = [
-                clear.obstacle.distance(pose[:3, 3] + ca.mtimes(pose[:3, :3], ca.DM(p)))
-                - hull.radius
-                - clear.margin
-                for p in hull.points()
-            ]
-            made.append(
-                Constraint(
-                    f"{hull.body} clear of {clear.obstacle.name}",
-                    ca.Function("clearance", [z], [ca.vertcat(*rows)]),
-                    np.zeros(len(rows)),
-                    np.full(len(rows), np.inf),
+    def penetrations(
+        self, mechanism: Mechanism, q: np.ndarray, between: np.ndarray, repeat: int
+    ) -> list[tuple[str, np.ndarray]]:
+        point, out = SX.sym("point", 3), []
+        distance = ca.Function("distance", [point], [self.obstacle.distance(point)])
+        for hull in self.hulls:
+            at, inside = (_places(mechanism, hull, each) for each in (q, between))
+            away = np.array(distance(inside.reshape(-1, 3).T)).reshape(inside.shape[:2])
+            way = np.linalg.norm(np.diff(at, axis=0), axis=-1)
+            out.append(
+                (
+                    f"{hull.body} is {{}} deep in {self.obstacle.name}",
+                    _depths(hull.radius - away, way, repeat),
                 )
             )
+        return out
+
+
+@dataclass(frozen=True)
+class Apart(Clearance):
+    """Hulls of the mechanism itself that must not touch each other.
+
+    Parameters
+    ----------
+    first, second : Hull
+        Of bodies that move against each other.
+    margin : float [m]
+        Distance to keep.
+    """
+
+    first: Hull
+    second: Hull
+    margin: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("first", "second"):
+            if not isinstance(getattr(self, name), Hull):
+                raise InputError(Finding(f"Apart.{name}", repr(getattr(self, name)), "a Hull", field=name))
+        if self.first.body == self.second.body:
+            raise InputError(
+                Finding("Apart.second", f"'{self.second.body}' twice", "hulls of two bodies", field="second")
+            )
+        if not isinstance(self.margin, Real) or not np.isfinite(float(self.margin)):
+            raise InputError(
+                Finding("Apart.margin", repr(self.margin), "a finite number of metres", field="margin")
+            )
+
+    @property
+    def name(self) -> str:
+        """For messages and reports."""
+        return f"{self.first.body} clear of {self.second.body}"
+
+    def constraints(self, motion: MotionSymbols, z: SX) -> list[Constraint]:
+        least = self.first.radius + self.second.radius + self.margin
+        pairs = itertools.product(_centers(motion, self.first), _centers(motion, self.second))
+        return [_positive_rows(self.name, [_length(a - b) - least for a, b in pairs], z)]
+
+    def penetrations(
+        self, mechanism: Mechanism, q: np.ndarray, between: np.ndarray, repeat: int
+    ) -> list[tuple[str, np.ndarray]]:
+        at, inside = (
+            (
+                _places(mechanism, self.first, x)[:, :, None] - _places(mechanism, self.second, x)[:, None, :]
+            ).reshape(len(x), -1, 3)
+            for x in (q, between)
+        )
+        deep = self.first.radius + self.second.radius - np.linalg.norm(inside, axis=-1)
+        way = np.linalg.norm(np.diff(at, axis=0), axis=-1)
+        return [(f"{self.first.body} is {{}} deep in {self.second.body}", _depths(deep, way, repeat))]
+
+
+def clearance_constraints(
+    obstacles: Sequence[Clearance], motion: MotionSymbols, z: SX
+) -> tuple[Constraint, ...]:
+    """Return the constraints on z that keep hulls clear of obstacles and of each other."""
+    made: list[Constraint] = []
+    for each in obstacles:
+        if not isinstance(each, Clearance):
+            raise InputError(
+                Finding(
+                    "obstacles",
+                    repr(each),
+                    "Clear(obstacle, hulls): which bodies must not touch it, or Apart(hull, hull)",
+                )
+            )
+        made += each.constraints(motion, z)
     return tuple(made)
 
 
-def gone_through(
-    mechanism: Mechanism, obstacles: Sequence[Clear], t: np.ndarray, q: np.ndarray, rate: np.ndarray
+def penetrations(
+    mechanism: Mechanism, obstacles: Sequence[Clearance], t: np.ndarray, q: np.ndarray, rate: np.ndarray
 ) -> tuple[str, ...]:
-    """Return where hulls touch obstacles between the points of a motion, in words.
+    """Return where hulls touch obstacles or each other between the points of a motion, in words.
 
     Distances are kept at times t (points,) with positions q (points, nq) and their rates. What a hull is deeper than the margin between two
     points counts from a tenth of its way from one to the other on: a bend of the motion takes less, a jump across an obstacle half of it.
@@ -244,21 +327,28 @@ def gone_through(
     part = np.arange(1, PLACES) / PLACES
     between = (t[:-1, None] + np.diff(t)[:, None] * part).ravel()
     middle, told = CubicHermiteSpline(t, q, rate)(between), []
-    for clear in obstacles:
-        point = SX.sym("point", 3)
-        distance = ca.Function("distance", [point], [clear.obstacle.distance(point)])
-        for hull in clear.hulls:
-            at, inside = (_places(mechanism, hull, each) for each in (q, middle))
-            way = np.linalg.norm(np.diff(at, axis=0), axis=-1).repeat(len(part), axis=0)
-            away = np.array(distance(inside.reshape(-1, 3).T)).reshape(way.shape)
-            deep = hull.radius - away
-            deep = np.where(deep < JUMP * way, 0.0, deep)
+    for each in obstacles:
+        for text, deep in each.penetrations(mechanism, q, middle, len(part)):
             k, ball = np.unravel_index(int(deep.argmax()), deep.shape)
             if deep[k, ball] > 0:
-                told.append(
-                    f"{hull.body} is {deep[k, ball]:.2g} m deep in {clear.obstacle.name} at t = {between[k]:.4g} s"
-                )
+                told.append(f"{text.format(f'{deep[k, ball]:.2g} m')} at t = {between[k]:.4g} s")
     return tuple(told)
+
+
+def _depths(deep: np.ndarray, way: np.ndarray, repeat: int) -> np.ndarray:
+    """Return depths, (times, pairs), zero where they are less than a tenth of the way between points, (points - 1, pairs)."""
+    return np.where(deep < JUMP * way.repeat(repeat, axis=0), 0.0, deep)
+
+
+def _centers(motion: MotionSymbols, hull: Hull) -> list[SX]:
+    """Return where the centers of a hull's balls are in the ground frame."""
+    pose = motion.pose(hull.body)
+    return [pose[:3, 3] + ca.mtimes(pose[:3, :3], ca.DM(p)) for p in hull.points()]
+
+
+def _positive_rows(name: str, rows: Sequence[SX], z: SX) -> Constraint:
+    function = ca.Function("clearance", [z], [ca.vertcat(*rows)])
+    return Constraint(name, function, np.zeros(len(rows)), np.full(len(rows), np.inf))
 
 
 def _places(mechanism: Mechanism, hull: Hull, q: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ from casadi import MX, SX
 from articulus import kernel
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import NumericalError
+from articulus.motion.trajectory.costs import Effort
 from articulus.motion.trajectory.planning import by_joint
 from articulus.motion.trajectory.problem import Phase
 from articulus.motion.trajectory.stages import Stages
@@ -209,10 +210,10 @@ def reaching(
         begin,
         goal,
         step * steps,
-        {"effort": 1.0},
+        (Effort(),),
         tuple(joints),
-        by_joint(m, effort, "effort"),
-        by_joint(m, limits, "velocity"),
+        by_joint(m, effort, "torque_limit"),
+        by_joint(m, limits, "velocity_limit"),
         tuple(obstacles),
     )
     phase = task.phase()

@@ -12,6 +12,7 @@ import numpy as np
 
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError, did_you_mean
+from articulus.motion.trajectory.costs import Condition, costs_of
 from articulus.motion.trajectory.ipopt import SolverSettings
 from articulus.motion.trajectory.plans import OVER, PhaseCourse, Plan
 from articulus.motion.trajectory.problem import Guess, GuessAlong, Phase, Problem
@@ -125,16 +126,23 @@ def _guess_from(problem: Problem, guess: Plan) -> Problem:
 
 def plan(
     mechanism: Mechanism,
-    start: Any,
+    q0: Any,
     goal: Any,
     *,
     duration: float | tuple[float, float],
-    cost: Mapping[str, float] | str = "effort",
-    joints: Sequence[str] = (),
-    effort: Mapping[str, float] | float | None = None,
-    velocity: Mapping[str, float] | float | None = None,
+    cost: Any = "effort",
+    actuators: Sequence[str] = (),
+    torque_limit: Mapping[str, float] | float | None = None,
+    velocity_limit: Mapping[str, float] | float | None = None,
+    acceleration_limit: Mapping[str, float] | float | None = None,
+    jerk_limit: Mapping[str, float] | float | None = None,
+    torque_rate_limit: Mapping[str, float] | float | None = None,
+    v0: Any = None,
+    goal_velocity: Any = None,
     obstacles: Sequence[Any] = (),
     keep: Sequence[Any] = (),
+    conditions: Sequence[Condition] = (),
+    parameters: Mapping[str, tuple[float, float]] | None = None,
     scheme: str = "hermite_simpson",
     intervals: int = 50,
     error: float | None = None,
@@ -148,30 +156,45 @@ def plan(
     friction_speed: float | None = None,
     options: dict[str, Any] | None = None,
 ) -> Plan:
-    """Return the best motion of a mechanism from rest to rest.
+    """Return the best motion of a mechanism from one position to another, at rest there unless velocities are given.
 
     Parameters
     ----------
     mechanism : Mechanism
         Tree or closed loops, rigid or flexible.
-    start : positions
-        Array, dict of names, or name of a position.
+    q0 : positions, art.goals.FramePose, art.goals.FramePoint or several of them
+        At the start: array, dict of names, or name of a position; goals of frames leave the rest of the position open.
     goal : positions, art.goals.FramePose, art.goals.FramePoint or several of them
+        At the end, likewise.
     duration : float or (float, float) [s]
         Given, or least and largest.
-    cost : "effort", "time" or dict of weights
-        "effort": integral of the sum of (u / limit)^2. "time": the duration, with 1e-4 of effort, which makes the answer unique. Or
-        weights such as {"time": 1.0, "effort": 1e-4}.
-    joints : sequence of str
+    cost : "effort", "time", dict of weights, Cost, function or several of them
+        "effort": integral of the sum of (u / limit)^2. "time": the duration, with 1e-4 of effort, which makes the answer unique. Weights
+        such as {"time": 1.0, "effort": 1e-4}; objects such as [Time(), Effort(1e-4)]; or a function of `MotionSymbols` that returns
+        the cost per time.
+    actuators : sequence of str
         Joints with motors; all of one degree of freedom if not given.
-    effort : dict of joint to number, or a number [N m or N]
-        Limits in place of those of the joints.
-    velocity : dict of joint to number, or a number [rad/s or m/s]
+    torque_limit : dict of joint to number, or a number [N m or N]
+        In place of the limits of the joints.
+    velocity_limit : dict of joint to number, or a number [rad/s or m/s]
         Likewise.
-    obstacles : sequence of Clear
-        Obstacles and the hulls that keep away from them.
+    acceleration_limit : dict of joint to number, or a number [rad/s^2 or m/s^2]
+    jerk_limit : dict of joint to number, or a number [rad/s^3 or m/s^3]
+        For open mechanisms with an actuator in every degree of freedom. Accelerations are continuous then, and zero at ends at rest.
+    torque_rate_limit : dict of joint to number, or a number [N m/s or N/s]
+        Forces are continuous then, and hold the mechanism at ends at rest.
+    v0 : velocities
+        At the start; at rest if not given.
+    goal_velocity : velocities or "free"
+        At the end; at rest if not given.
+    obstacles : sequence of Clear or Apart
+        Obstacles and the hulls that keep away from them; hulls that keep away from each other.
     keep : sequence of OnLine, InBox or Facing
         What frames keep to all the way.
+    conditions : sequence of Condition
+        Your own, all the way or at an end.
+    parameters : dict of str to (float, float)
+        Named parameters of the mechanism that the plan may choose, with their bounds; `plan.parameters` has what it chose.
     scheme : str
         "hermite_simpson", "radau <points>", "lobatto <points>", "shooting" or "weak"; "riccati" (RK4) or "riccati
         semi_implicit_euler": steps of equal length with inputs held during each, a given duration, feedback gains in the result.
@@ -198,33 +221,34 @@ def plan(
     options : dict
         More of ipopt's; see `solve_problem`.
     """
-    weights = (
-        {"effort": {"effort": 1.0}, "time": {"time": 1.0, "effort": 1e-4}}.get(cost)
-        if isinstance(cost, str)
-        else cost
-    )
-    if not isinstance(mechanism, Mechanism):
-        raise InputError(f"mechanism: found {mechanism!r}; expected a Mechanism, such as articulus.load(...)")
-    if not isinstance(weights, Mapping):
-        found = f'"{cost}"' if isinstance(cost, str) else repr(cost)
-        raise InputError(f'cost: found {found}; expected "effort", "time" or a dict of weights')
+    require_mechanism(mechanism)
+    limits = {
+        "torque_limit": torque_limit,
+        "velocity_limit": velocity_limit,
+        "acceleration_limit": acceleration_limit,
+        "jerk_limit": jerk_limit,
+        "torque_rate_limit": torque_rate_limit,
+    }
     task = Task(
         mechanism,
-        start,
+        q0,
         goal,
         duration,
-        weights,
-        _listed("joints", joints),
-        by_joint(mechanism, effort, "effort"),
-        by_joint(mechanism, velocity, "velocity"),
-        _listed("obstacles", obstacles),
-        _listed("keep", keep),
+        costs_of(cost),
+        _tuple("actuators", actuators),
+        obstacles=_tuple("obstacles", obstacles),
+        keep=_tuple("keep", keep),
+        conditions=_conditions(conditions),
+        v0=v0,
+        goal_velocity=goal_velocity,
+        parameters=dict(parameters or {}),
+        **{name: by_joint(mechanism, given, name) for name, given in limits.items()},
     )
     if friction_speed is not None:
         _require_positive(friction_speed=friction_speed)
         task = replace(task, friction_speed=float(friction_speed))
-    begun: Plan | None = guess if isinstance(guess, Plan) else None
-    if guess is not None and begun is None:
+    first: Plan | None = guess if isinstance(guess, Plan) else None
+    if guess is not None and first is None:
         task = replace(task, via=_positions(mechanism, guess))
     if not isinstance(restarts, int | np.integer) or restarts < 0:
         raise InputError(f"restarts: found {restarts!r}; expected a whole number, 0 or more")
@@ -232,15 +256,29 @@ def plan(
     settings: dict[str, Any] = {"scheme": scheme, "intervals": intervals, "tolerance": tolerance}
     settings |= {"iterations": iterations, "time_limit": time_limit, "options": options}
     stages = [task]
-    if task.rubbing and friction_speed is None and not scheme.startswith("riccati"):
+    if task.rubbing and friction_speed is None and scheme_of(scheme).has_multipliers:
         stages = [replace(task, friction_speed=s) for s in _friction_speeds(task)]
     if restarts or len(stages) > 1:
-        begun = _best([stages[0], *_elsewhere(stages[0], restarts, seed)], begun, settings)
-        if len(stages) > 1 and begun.converged:
-            last = _best(stages[1:], begun, settings)
-            begun = last if last.converged else begun
-        task = begun.task or task
-    return solve_problem(task.phase(), error=error, overload=overload, task=task, guess=begun, **settings)
+        first = _best([stages[0], *_elsewhere(stages[0], restarts, seed)], first, settings)
+        if len(stages) > 1 and first.converged:
+            last = _best(stages[1:], first, settings)
+            first = last if last.converged else first
+        task = first.task or task
+    return solve_problem(task.phase(), error=error, overload=overload, task=task, guess=first, **settings)
+
+
+def require_mechanism(given: Any) -> None:
+    """Refuse what is no mechanism."""
+    if not isinstance(given, Mechanism):
+        raise InputError(f"mechanism: found {given!r}; expected a Mechanism, such as articulus.load(...)")
+
+
+def _conditions(given: Any) -> tuple[Condition, ...]:
+    conditions = _tuple("conditions", given)
+    for each in conditions:
+        if not isinstance(each, Condition):
+            raise InputError(f"conditions: found {each!r}; expected Condition(name, function, lower, upper)")
+    return conditions
 
 
 def _positions(mechanism: Mechanism, given: Any) -> np.ndarray:
@@ -283,7 +321,7 @@ def _best(tasks: Sequence[Task], guess: Plan | None, settings: Mapping[str, Any]
     return min((each for each in found if each.converged), key=lambda each: each.cost, default=found[0])
 
 
-def _listed(what: str, given: Any) -> tuple[Any, ...]:
+def _tuple(what: str, given: Any) -> tuple[Any, ...]:
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise InputError(f"{what}: found {given!r}; expected a list")
     return tuple(given)
@@ -300,7 +338,7 @@ def by_joint(mechanism: Mechanism, given: Any, what: str) -> dict[str, float] | 
     for joint, number in given.items():
         if joint not in mechanism.joint_names:
             raise InputError(f"{what}: found joint '{joint}'; {did_you_mean(joint, mechanism.joint_names)}")
-        if what == "effort" and not everywhere:
+        if what.startswith(("effort", "torque")) and not everywhere:
             mechanism.description.require_independent(joint, what)
         if not isinstance(number, Real) or not float(number) > 0:
             raise InputError(f"{what}: found {number!r} for joint '{joint}'; expected a number above zero")

@@ -22,7 +22,7 @@ from articulus.motion.follow import default_bandwidth, inertia_feedback, require
 from articulus.motion.lqr_tracking import feedback_along
 from articulus.motion.trajectory.collocation import Layout
 from articulus.motion.trajectory.ipopt import Solution
-from articulus.motion.trajectory.obstacles import gone_through
+from articulus.motion.trajectory.obstacles import Clear, penetrations
 from articulus.motion.trajectory.optimality import Chatter, chatters, flat_inputs, switches
 from articulus.motion.trajectory.overload import Overload, overloads
 from articulus.motion.trajectory.playing import end_miss
@@ -309,7 +309,7 @@ class Plan:
             return
         phase, z = self.courses[0].phase, self.courses[0].z
         rate = z[:, [phase.rates[k] for k in range(*self.task.columns.q.indices(phase.size))]]
-        for each in gone_through(self.mechanism, self.task.obstacles, self.t, self.q, rate):
+        for each in penetrations(self.mechanism, self.task.obstacles, self.t, self.q, rate):
             warnings.warn(
                 f"plan: between two points of the mesh {each}; expected it clear as at the points. Take more intervals, a margin, or another guess",
                 DoubtfulResult,
@@ -385,7 +385,22 @@ class Plan:
         """Of which this is a motion."""
         if self.task is None:
             raise InputError("plan: this problem was given by equations; it has no mechanism")
-        return self.task.mechanism
+        return self._moved
+
+    @cached_property
+    def _moved(self) -> Mechanism:
+        """The mechanism of the task, with the parameters that the plan chose."""
+        assert self.task is not None
+        m = self.task.mechanism
+        return m.with_values(self.parameters) if self.task.parameters and self.converged else m
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """What the plan chose for named parameters of the mechanism; `mechanism.with_values(plan.parameters)` has them."""
+        self._require()
+        return {
+            n.removeprefix("p."): float(self[n][0]) for n in self.courses[0].phase.names if n.startswith("p.")
+        }
 
     def _part(self, name: str) -> np.ndarray:
         if self.task is None:
@@ -545,7 +560,7 @@ class Plan:
         chosen = {"step": step, "method": "rosenbrock" if self.task.rubbing else "rk4"} | settings
         loop = Loop(mechanism or self.mechanism, controller=controller, components=list(forces))
         start = self.q[0] if q0 is None else q0
-        return self.shown(loop.simulate(end, q0=start, v0=self.v[0] if v0 is None else v0, **chosen))
+        return self.annotate(loop.simulate(end, q0=start, v0=self.v[0] if v0 is None else v0, **chosen))
 
     def _linear_quadratic(self, deviation: float, period: float | None = None) -> StateFeedback:
         m, phase, u = self.mechanism, self.courses[0].phase, self.u
@@ -584,16 +599,15 @@ class Plan:
             "step": step,
         } | settings
         loop = Loop(self.mechanism, components=list(forces))
-        return self.shown(loop.simulate(self.duration, q0=self.q[0], v0=self.v[0], **chosen))
+        return self.annotate(loop.simulate(self.duration, q0=self.q[0], v0=self.v[0], **chosen))
 
-    def shown(self, run: Run) -> Run:
+    def annotate(self, run: Run) -> Run:
         """Return a run of the mechanism which, when it is viewed or replayed, shows the obstacles and the trace of the tip."""
         assert self.task is not None
-        obstacles = {id(c.obstacle): c.obstacle.shape() for c in self.task.obstacles}
+        clear = [c for c in self.task.obstacles if isinstance(c, Clear)]
+        obstacles = {id(c.obstacle): c.obstacle.shape() for c in clear}
         frames = [g.frame for g in self.task.goals]
-        frames += [k.frame for k in self.task.keep] + [
-            h.body for c in self.task.obstacles for h in c.hulls[-1:]
-        ]
+        frames += [k.frame for k in self.task.keep] + [h.body for c in clear for h in c.hulls[-1:]]
         frames += [f.name for f in self.mechanism.description.frames[-1:]]
         drawn = {"obstacles": [s for s in obstacles.values() if s], "trail": frames[0] if frames else ""}
         return replace(run, meta={**run.meta, "settings": {**run.meta.get("settings", {}), **drawn}})

@@ -53,7 +53,7 @@ def residual_vibration(plan: Plan, frame: str) -> Residual:
     end, speed = run.q[-1], run.v[-1]
     straight = end.copy()
     straight[places] = 0.0
-    rest, still = task.settled(straight), np.zeros(m.nv)
+    rest, still = task.settle(straight), np.zeros(m.nv)
     mass = m.mass_matrix(rest)
     M = mass[np.ix_(rows, rows)]
     K = np.asarray(m.inverse_dynamics_derivatives(rest, still, still)[0])[np.ix_(rows, rows)]

@@ -81,6 +81,11 @@ class Stages:
                 f"phase '{phase.name}': found {m.nq} coordinates and {m.nv} velocities; expected joints whose velocities are the rates of "
                 "their coordinates. Ball joints and free bodies take collocation (hermite_simpson)"
             )
+        if self.mechanism is not None and len(phase.rates) != 2 * self.mechanism.nv:
+            raise InputError(
+                f"phase '{phase.name}': found states besides positions and velocities (limits of jerk or torque rate, parameters, time in costs "
+                "or conditions); expected none. They take collocation (hermite_simpson)"
+            )
         known = {*phase.rates, *phase.rates.values(), *phase.inputs}
         if other := [n for k, n in enumerate(phase.names) if k not in known]:
             raise InputError(

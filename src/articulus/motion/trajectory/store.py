@@ -16,10 +16,11 @@ import numpy as np
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import ArticulusError, InputError, brief
 from articulus.model.files.storage import StrPath
+from articulus.motion.trajectory.costs import ALL_COSTS
 from articulus.motion.trajectory.formulas import read, written
 from articulus.motion.trajectory.ipopt import Solution
 from articulus.motion.trajectory.keeping import Facing, InBox, OnLine
-from articulus.motion.trajectory.obstacles import Ball, Clear, Crate, Hull, Rod
+from articulus.motion.trajectory.obstacles import Apart, Ball, Clear, Crate, Hull, Rod
 from articulus.motion.trajectory.plans import Plan
 from articulus.motion.trajectory.problem import Constraint, Link, Phase, Problem
 from articulus.motion.trajectory.riccati import Outcome
@@ -46,6 +47,8 @@ FORMAT = "articulus plan 1"
 KINDS: dict[str, type] = {
     c.__name__: c
     for c in (
+        *ALL_COSTS.values(),
+        Apart,
         Ball,
         Clear,
         Constraint,
@@ -115,7 +118,8 @@ def _got(data: xarray.Dataset, name: str) -> dict[str, Any]:
 
 def _put_task(data: xarray.Dataset, task: Task) -> None:
     fields = {f.name: getattr(task, f.name) for f in dataclasses.fields(Task) if f.name != "mechanism"}
-    fields["start"] = task.first
+    if not task.start_goals:
+        fields["q0"] = task.first
     if not task.goals:
         fields["goal"] = task.last()
     data.attrs |= {"task": json.dumps(_plain(fields)), "model_toml": model_text(task.mechanism)}
@@ -161,7 +165,7 @@ def _plan(path: StrPath, data: xarray.Dataset, mechanism: Mechanism | None) -> P
 
 def _task(path: StrPath, data: xarray.Dataset, mechanism: Mechanism | None) -> Task:
     fields = _made(json.loads(data.attrs["task"]))
-    for name in ("joints", "obstacles", "keep"):
+    for name in ("actuators", "obstacles", "keep", "conditions", "cost"):
         fields[name] = tuple(fields[name])
     return Task(mechanism or held_mechanism(path, data), **fields)
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from numbers import Real
 from typing import Any
 
 import casadi as ca
@@ -25,14 +24,14 @@ from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError, did_you_mean, doubtful
 from articulus.model.mechanism import Connection
 from articulus.model.mechanism.numbers import value_of, values_of
-from articulus.motion.trajectory.keeping import Keep, kept
-from articulus.motion.trajectory.obstacles import Clear, clearances
+from articulus.motion.trajectory.costs import WHEN, Condition, Cost, MotionSymbols, Time
+from articulus.motion.trajectory.keeping import Keep, keep_constraints
+from articulus.motion.trajectory.obstacles import Clearance, clearance_constraints
 from articulus.motion.trajectory.problem import Constraint, Guess, Phase, require_duration, span
 from articulus.motion.trajectory.quantities import quantity
 from articulus.simulation.solve.goals import FramePoint, FramePose, Goal
 from articulus.simulation.solve.inverse_kinematics import inverse_kinematics
 
-COSTS = ("time", "effort", "acceleration")
 WAYPOINTS = 9
 """Points of a line at which inverse kinematics makes a first guess."""
 ALLOWED = 1e-6
@@ -43,12 +42,14 @@ SAMPLES = 2000
 """Positions that tell the reach of a frame."""
 ORDINARY = 1e-2, 1e8
 """Forces whose equations are solved as they are [N m or N]."""
+BEGIN, END = np.polynomial.Polynomial([0, 1, -2, 1]), np.polynomial.Polynomial([0, 0, -1, 1])
+"""Cubics of the part of the duration that has passed, with slope 1 at its beginning or at its end."""
 SMALL = 1e-2
 """Least size of an unknown over the largest of its kind."""
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class TaskColumns:
     """Places of the groups of unknowns in z."""
 
     q: slice
@@ -57,6 +58,12 @@ class Columns:
     u: slice
     f: slice
     rate: slice
+    jerk: slice
+    force_rate: slice
+    p: slice
+    p_rate: slice
+    t: slice
+    t_rate: slice
     size: int
 
 
@@ -67,21 +74,20 @@ class Task:
     Parameters
     ----------
     mechanism : Mechanism
-    start : positions
-        Array, dict of names or name of a position; at rest.
+    q0 : positions, or one or several goals
+        At the start: array, dict of names or name of a position; or `art.goals.FramePose` and `FramePoint`, which leave the rest open.
     goal : positions, or one or several goals
-        Positions at the end, or `art.goals.FramePose` and `FramePoint`; at rest.
+        At the end, likewise.
     duration : float or (float, float) [s]
         Given, or least and largest.
-    cost : dict of str to float
-        Weights of "time" [1/s], "effort" (integral of the sum of (u / limit)^2, over 1 where there is no limit) and "acceleration".
-    joints : sequence of str
+    cost : tuple of Cost
+    actuators : sequence of str
         Joints with motors; all of one degree of freedom if not given.
-    effort : dict of joint to float [N m or N]
-        Limits in place of those of the joints.
-    velocity : dict of joint to float [rad/s or m/s]
+    torque_limit : dict of joint to float [N m or N]
+        In place of those of the joints.
+    velocity_limit : dict of joint to float [rad/s or m/s]
         Likewise.
-    obstacles : sequence of Clear
+    obstacles : sequence of Clear or Apart
         What the bodies keep away from.
     keep : sequence of Keep
         What frames keep to: `OnLine`, `InBox`, `Facing`.
@@ -89,20 +95,40 @@ class Task:
         Speed about which dry friction of the joints is smoothed in the equations, where it is above their own; theirs if not given.
     via : sequence of positions
         Through which the first guess goes.
+    acceleration_limit : dict of joint to float [rad/s^2 or m/s^2]
+    jerk_limit : dict of joint to float [rad/s^3 or m/s^3]
+    torque_rate_limit : dict of joint to float [N m/s or N/s]
+    conditions : sequence of Condition
+    v0 : velocities or None
+        At the start; at rest if not given.
+    goal_velocity : velocities, "free" or None
+        At the end; at rest if not given.
+    parameters : dict of str to (float, float)
+        Named parameters of the mechanism that the plan may choose, with their bounds.
+    name : str
+        Of the phase.
     """
 
     mechanism: Mechanism
-    start: Any
+    q0: Any
     goal: Any
     duration: Any
-    cost: Mapping[str, float]
-    joints: tuple[str, ...] = ()
-    effort: Mapping[str, float] | None = None
-    velocity: Mapping[str, float] | None = None
-    obstacles: tuple[Clear, ...] = ()
+    cost: tuple[Cost, ...]
+    actuators: tuple[str, ...] = ()
+    torque_limit: Mapping[str, float] | None = None
+    velocity_limit: Mapping[str, float] | None = None
+    obstacles: tuple[Clearance, ...] = ()
     keep: tuple[Keep, ...] = ()
     friction_speed: float | None = None
     via: Any = ()
+    acceleration_limit: Mapping[str, float] | None = None
+    jerk_limit: Mapping[str, float] | None = None
+    torque_rate_limit: Mapping[str, float] | None = None
+    conditions: tuple[Condition, ...] = ()
+    v0: Any = None
+    goal_velocity: Any = None
+    parameters: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    name: str = "motion"
 
     @cached_property
     def smoothed(self) -> Mechanism:
@@ -139,13 +165,60 @@ class Task:
         return float(np.abs(z[:, self.columns.v]).max())
 
     @cached_property
-    def columns(self) -> Columns:
+    def columns(self) -> TaskColumns:
         """Where the groups are in z."""
-        m = self.mechanism
-        sizes = [m.nq, m.nv, m.nv, len(self.motors), self._loop_rows.size, m.nq if self._turning else 0]
+        m, jerks, motors = self.mechanism, bool(self.jerk_limit), len(self.motors)
+        sizes = [m.nq, m.nv, m.nv, motors, self._loop_rows.size, m.nq if self._turning else 0]
+        sizes += [m.nv if jerks else 0, motors if self.torque_rate_limit and not jerks else 0]
+        sizes += 2 * [len(self.parameters)] + 2 * [int(self.clock)]
         ends = np.cumsum([0, *sizes]).tolist()
-        q, v, a, u, f, rate = (slice(*pair) for pair in itertools.pairwise(ends))
-        return Columns(q, v, a, u, f, rate, ends[-1])
+        return TaskColumns(*(slice(*pair) for pair in itertools.pairwise(ends)), size=ends[-1])
+
+    @cached_property
+    def clock(self) -> bool:
+        """Whether a cost or a condition depends on time, which is a state then."""
+        m = self.mechanism
+        t = SX.sym("t")
+        names = ("q", m.nq), ("v", m.nv), ("a", m.nv), ("u", len(self.motors))
+        q, v, a, u = (SX.sym(*each) for each in names)
+        motion = MotionSymbols(
+            m, q, v, a, u, self._force_sizes, t, self._all_parameters(SX.sym("p", len(self.parameters)))
+        )
+        rows = [each.function(motion) for each in self.conditions]
+        for each in self.cost:
+            rows += [x for x in (each.running(motion), each.final(motion, SX.sym("T"))) if x is not None]
+        return any(ca.depends_on(SX(row), t) for row in rows)
+
+    def symbols(self, z: SX) -> MotionSymbols:
+        """Return the motion at one time, of the unknowns z there."""
+        c = self.columns
+        return MotionSymbols(
+            self.mechanism,
+            z[c.q],
+            z[c.v],
+            z[c.a],
+            z[c.u],
+            self._force_sizes,
+            z[c.t],
+            self._all_parameters(z[c.p]),
+        )
+
+    def _all_parameters(self, chosen: SX) -> SX:
+        """Return all named parameters of the mechanism: the values of the model, and symbols for those that the plan may choose."""
+        names = list(self.parameters)
+        return ca.vertcat(
+            SX(0, 1),
+            *(
+                chosen[names.index(p.name)] if p.name in names else SX(value_of(p))
+                for p in self.mechanism.description.parameters
+            ),
+        )
+
+    @property
+    def _force_sizes(self) -> np.ndarray:
+        """Limits of the forces of the motors, 1 where there is none."""
+        limits = np.array([self._effort(k) for k in self.motors])
+        return np.where(np.isfinite(limits), limits, 1.0)
 
     @property
     def _turning(self) -> bool:
@@ -165,14 +238,14 @@ class Task:
     def motor_joints(self) -> tuple[str, ...]:
         """Joints with motors, in the order of u."""
         m = self.mechanism
-        joints = self.joints or tuple(j for j in m.joint_names if _width(m, j) == 1)
+        joints = self.actuators or tuple(j for j in m.joint_names if _width(m, j) == 1)
         for joint in joints:
             if joint not in m.joint_names:
-                raise InputError(f"joints: found '{joint}'; {did_you_mean(joint, m.joint_names)}")
-            m.description.require_independent(joint, "joints")
+                raise InputError(f"actuators: found '{joint}'; {did_you_mean(joint, m.joint_names)}")
+            m.description.require_independent(joint, "actuators")
         if len(set(joints)) < len(joints) or not any(_width(m, j) for j in joints):
             raise InputError(
-                f"joints: found {', '.join(joints) or 'none of one degree of freedom'}; expected joints that move, each once, in which "
+                f"actuators: found {', '.join(joints) or 'none of one degree of freedom'}; expected joints that move, each once, in which "
                 "motors act"
             )
         return joints
@@ -185,8 +258,40 @@ class Task:
 
     @cached_property
     def first(self) -> np.ndarray:
-        """Position at the start, (nq,); flexible bodies bent as they rest there, unless their coordinates are given."""
-        return self.settled(self._position("start", self.start))
+        """A position at the start, (nq,): the given one, or one that meets the goals there; flexible bodies bent as they rest there, unless their
+        coordinates are given."""
+        if self.start_goals:
+            return self._meet("q0", self.start_goals, None)
+        return self.settle(self._position("q0", self.q0))
+
+    @cached_property
+    def first_velocity(self) -> np.ndarray:
+        """Velocity at the start, (nv,)."""
+        return self._velocity("v0", self.v0)
+
+    @cached_property
+    def last_velocity(self) -> np.ndarray:
+        """Velocity at the end, (nv,); zero where it is free."""
+        return self._velocity("goal_velocity", None if self.velocity_free else self.goal_velocity)
+
+    @property
+    def velocity_free(self) -> bool:
+        """Whether the velocity at the end is open."""
+        return isinstance(self.goal_velocity, str) and self.goal_velocity == "free"
+
+    def _velocity(self, where: str, given: Any) -> np.ndarray:
+        m = self.mechanism
+        if given is None:
+            return np.zeros(m.nv)
+        try:
+            v = np.asarray(m.velocities(given), dtype=float)
+        except (TypeError, ValueError):
+            v = np.zeros(0)
+        if v.shape != (m.nv,) or not np.isfinite(v).all():
+            raise InputError(
+                f"{where}: found {given!r}; expected {m.nv} finite numbers, of {', '.join(m.v_names)}"
+            )
+        return v
 
     def _position(self, where: str, given: Any) -> np.ndarray:
         """Return a given position, (nq,)."""
@@ -215,7 +320,7 @@ class Task:
         """Whether flexible bodies of an open mechanism have to come to rest, which their coordinates have to fit."""
         return bool(self.modes[0].size) and not self.mechanism.constraint_names
 
-    def settled(self, q: np.ndarray) -> np.ndarray:
+    def settle(self, q: np.ndarray) -> np.ndarray:
         """Return a position with flexible bodies bent as they rest there, where their coordinates are zero."""
         m, (rows, places) = self.mechanism, self.modes
         if not self._rests or q[places].any():
@@ -231,16 +336,13 @@ class Task:
 
     @cached_property
     def goals(self) -> tuple[FramePoint | FramePose, ...]:
-        """Goals of frames; none if positions are given."""
-        held = tuple(self.goal) if isinstance(self.goal, list | tuple) else (self.goal,)
-        if not held or not all(isinstance(g, Goal) for g in held):
-            return ()
-        for goal in held:
-            if not isinstance(goal, FramePose | FramePoint):
-                raise InputError(
-                    f"goal: found {type(goal).__name__}; expected positions, art.goals.FramePose or art.goals.FramePoint"
-                )
-        return held
+        """Goals of frames at the end; none if positions are given."""
+        return _frame_goals("goal", self.goal)
+
+    @cached_property
+    def start_goals(self) -> tuple[FramePoint | FramePose, ...]:
+        """Goals of frames at the start; none if positions are given."""
+        return _frame_goals("q0", self.q0)
 
     def last(self) -> np.ndarray:
         """Return a position at the end, (nq,): the given one, or one that meets the goals."""
@@ -249,14 +351,21 @@ class Task:
     @cached_property
     def _last(self) -> np.ndarray:
         if not (goals := self.goals):
-            return self._nearest(self.settled(self._position("goal", self.goal)))
-        reach = inverse_kinematics(self.mechanism, goals, q=self.first)
+            return self._nearest(self.settle(self._position("goal", self.goal)))
+        return self._nearest(self._meet("goal", goals, self.first))
+
+    def _meet(
+        self, where: str, goals: Sequence[FramePoint | FramePose], estimate: np.ndarray | None
+    ) -> np.ndarray:
+        """Return a position that meets goals, (nq,)."""
+        reach = inverse_kinematics(self.mechanism, goals, q=estimate)
         if not reach.reached:
+            hint = self._reach() if where == "goal" else ""
             raise InputError(
-                f"goal: out of reach; the nearest position found is {reach.distance:.3g} m and {reach.angle:.3g} rad away. "
-                f"Expected a target within the limits of the joints{self._reach()}"
+                f"{where}: out of reach; the nearest position found is {reach.distance:.3g} m and {reach.angle:.3g} rad away. "
+                f"Expected a target within the limits of the joints{hint}"
             )
-        return self._nearest(reach.q)
+        return np.asarray(reach.q)
 
     def _nearest(self, q: np.ndarray) -> np.ndarray:
         """Return a position with its quaternions of the sign that the way from the start arrives at."""
@@ -287,49 +396,134 @@ class Task:
         """Return the task as a phase."""
         m, c = self.mechanism, self.columns
         self._require_no_given_motion()
+        self._require_served()
         duration = span(self.duration)
-        require_duration("motion", duration)
+        require_duration(self.name, duration)
         z = SX.sym("z", c.size)
         lower, upper = np.full(c.size, -np.inf), np.full(c.size, np.inf)
         scale = np.ones(c.size)
         self._limits(lower, upper)
         first, last = self.first, self.last()
-        self._require_closed("start", first)
+        self._require_closed("q0", first)
         self._require_closed("goal", last)
-        start, end = (lower.copy(), upper.copy()), self._ended(lower, upper, last)
-        _fix(start, c.q, first, range(m.nq))
-        _fix(start, c.v, np.zeros(m.nv), range(m.nv))
-        at_end: tuple[Constraint, ...] = ()
-        if self.goals:
-            at_end = tuple(_frame_goal(m, goal, c) for goal in self.goals)
-            at_end += (self._rest(z),) if self._rests else ()
-        path = kept(m, self.keep, c.size, c.q, first) + clearances(m, self.obstacles, c.size, c.q)
-        path += self._coupled_limits(z)
-        self._check(path, "start", first)
+        motion = self.symbols(z)
+        path = keep_constraints(m, self.keep, motion, z, first)
+        path += clearance_constraints(self.obstacles, motion, z)
+        path += self._coupled_limits(z) + self._force_rate_limits(z)
+        chosen = {
+            when: tuple(x.constraint(motion, z) for x in self.conditions if x.when == when) for when in WHEN
+        }
+        path += chosen["path"]
+        if not self.start_goals:
+            self._check(path, "q0", first, self.first_velocity)
         if not self.goals:
-            self._check(path, "goal", last)
-        rates = {c.q.start + k: (c.rate if self._turning else c.v).start + k for k in range(m.nq)}
-        rates |= {c.v.start + k: c.a.start + k for k in range(m.nv)}
+            self._check(path, "goal", last, self.last_velocity)
+        at_start = tuple(_frame_goal(motion, goal, z) for goal in self.start_goals)
+        at_end = tuple(_frame_goal(motion, goal, z) for goal in self.goals)
+        at_end += (self._rest(z),) if self.goals and self._rests else ()
         guess = self._guess(first, last)
         forces = self._sizes(guess, duration, scale, upper)
         return Phase(
-            "motion",
+            self.name,
             self._names(),
-            rates,
-            tuple(range(c.u.start, c.u.stop)),
+            self._rates(),
+            self._inputs(),
             self._equations(z, forces),
             duration,
             lower,
             upper,
             scale,
-            start,
-            end,
+            self._start_bounds(lower, upper, first),
+            self._end_bounds(lower, upper, last),
             path=path,
-            at_end=at_end,
+            at_start=at_start + chosen["start"],
+            at_end=at_end + chosen["end"],
             running=self._running(z),
-            final=self._final(c.size, duration),
+            final=self._final(z, duration),
             guess=guess,
         )
+
+    def _rates(self) -> dict[int, int]:
+        """Return the place of the rate of each state."""
+        c = self.columns
+        pairs = [(c.q, c.rate if self._turning else c.v), (c.v, c.a)]
+        if self.jerk_limit:
+            pairs.append((c.a, c.jerk))
+        elif self.torque_rate_limit:
+            pairs.append((c.u, c.force_rate))
+        pairs += [(c.p, c.p_rate), (c.t, c.t_rate)]
+        return {
+            state: rate.start + k
+            for states, rate in pairs
+            for k, state in enumerate(range(states.start, states.stop))
+        }
+
+    def _inputs(self) -> tuple[int, ...]:
+        """Return the places of what may be chosen freely: forces, their rates, or jerks, whichever are limited."""
+        c = self.columns
+        part = c.jerk if self.jerk_limit else c.force_rate if self.torque_rate_limit else c.u
+        return tuple(range(part.start, part.stop))
+
+    def _require_served(self) -> None:
+        """Refuse what a task cannot have together."""
+        m = self.mechanism
+        if self.jerk_limit and (sorted(self.motors) != list(range(m.nv)) or m.constraint_names):
+            raise InputError(
+                "jerk_limit: found a mechanism with closed loops or with coordinates that no actuator moves; expected an actuator for "
+                "every degree of freedom of an open mechanism. acceleration_limit and torque_rate_limit serve the others"
+            )
+        for name, bounds in self.parameters.items():
+            if name not in (known := [p.name for p in m.description.parameters]):
+                raise InputError(f"parameters: found '{name}'; {did_you_mean(name, known)}")
+            low, high = span(bounds)
+            if not -np.inf < low < high < np.inf:
+                raise InputError(
+                    f"parameters: found {bounds!r} for '{name}'; expected a pair of finite bounds, the lower one first"
+                )
+        if self.parameters and (m.constraint_names or m.description.couplings):
+            raise InputError(
+                "parameters: found a mechanism with closed loops or couplings; expected an open one, whose positions do not depend on them"
+            )
+
+    def _start_bounds(
+        self, lower: np.ndarray, upper: np.ndarray, first: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the bounds at the start: at a position unless there are goals of frames, with a velocity; at rest without acceleration."""
+        m, c, start = self.mechanism, self.columns, (lower.copy(), upper.copy())
+        if not self.start_goals:
+            _fix(start, c.q, first, range(m.nq))
+        _fix(start, c.v, self.first_velocity, range(m.nv))
+        if self._builds_up and not self.first_velocity.any():
+            _fix(start, c.a, np.zeros(m.nv), self.motors)
+        if self.clock:
+            _fix(start, c.t, np.zeros(1), [0])
+        return start
+
+    @property
+    def _builds_up(self) -> bool:
+        """Whether accelerations cannot jump, so that a mechanism at rest has none."""
+        return bool(self.jerk_limit or self.torque_rate_limit) and not self.mechanism.constraint_names
+
+    def _force_rate_limits(self, z: SX) -> tuple[Constraint, ...]:
+        """Return the limits of the rates of forces where jerks are the inputs: by the chain rule along the motion."""
+        if not (self.jerk_limit and self.torque_rate_limit):
+            return ()
+        c = self.columns
+        limits = self._by_velocity(self.torque_rate_limit)[self.motors]
+        forces = self._quantity("inverse_dynamics", z, self.smoothed.tree)(z[c.q], z[c.v], z[c.a])
+        rates = (
+            ca.jtimes(forces, z[c.q], z[c.v])
+            + ca.jtimes(forces, z[c.v], z[c.a])
+            + ca.jtimes(forces, z[c.a], z[c.jerk])
+        )
+        rows = [k for k, limit in enumerate(limits) if np.isfinite(limit)]
+        row = ca.vertcat(*(rates[self.motors[k]] / limits[k] for k in rows))
+        ones = np.ones(len(rows))
+        return (Constraint("torque rate over its limit", ca.Function("rates", [z], [row]), -ones, ones),)
+
+    def _quantity(self, name: str, z: SX, mechanism: Any = None, frames: Sequence[str] = ()) -> ca.Function:
+        """Return a quantity of a mechanism with the parameters of z."""
+        return quantity(mechanism or self.mechanism, name, frames, self._all_parameters(z[self.columns.p]))
 
     def _require_no_given_motion(self) -> None:
         """Refuse constraints that change with time: the equations of a phase are the same at every time."""
@@ -351,9 +545,9 @@ class Task:
         lower, upper = np.full(c.size, -np.inf), np.full(c.size, np.inf)
         self._limits(lower, upper)
         last = self.last()
-        if not self.goals and not self._turning:
+        if not self.goals and not self.start_goals and not self._turning:
             self._require_time(last - self.first, upper[c.v], span(self.duration)[1])
-        if not self.mechanism.constraint_names:
+        if not self.mechanism.constraint_names and not self.velocity_free and not self.last_velocity.any():
             self._doubt_hold(last, lower[c.u], upper[c.u])
 
     def _require_time(self, way: np.ndarray, speed: np.ndarray, duration: float) -> None:
@@ -362,7 +556,7 @@ class Task:
         if share.max(initial=0.0) > 1 + ALLOWED:
             k = int(share.argmax())
             raise InputError(
-                f"velocity: found the limit {speed[k]:.4g} rad/s or m/s of {self.mechanism.v_names[k]}, which has {abs(way[k]):.4g} rad or m to go "
+                f"velocity_limit: found the limit {speed[k]:.4g} rad/s or m/s of {self.mechanism.v_names[k]}, which has {abs(way[k]):.4g} rad or m to go "
                 f"within {duration:.4g} s; expected at least {abs(way[k]) / duration:.4g}, or {abs(way[k]) / speed[k]:.4g} s"
             )
 
@@ -399,7 +593,7 @@ class Task:
         """Return that nothing bends any more at the end: no force is left on the coordinates of flexible bodies."""
         m, c, rows = self.mechanism, self.columns, self.modes[0].tolist()
         still = SX.zeros(m.nv)
-        force = quantity(m, "inverse_dynamics")(z[c.q], still, still)[rows]
+        force = self._quantity("inverse_dynamics", z)(z[c.q], still, still)[rows]
         return Constraint(
             "flexible bodies at rest",
             ca.Function("rest", [z], [force]),
@@ -407,17 +601,26 @@ class Task:
             np.zeros(len(rows)),
         )
 
-    def _check(self, path: tuple[Constraint, ...], where: str, q: np.ndarray) -> None:
+    def _check(self, path: tuple[Constraint, ...], where: str, q: np.ndarray, v: np.ndarray) -> None:
         """Refuse an end that is not where the whole motion has to be."""
-        z = np.zeros(self.columns.size)
-        z[self.columns.q] = q
+        c, z = self.columns, np.zeros(self.columns.size)
+        z[c.q], z[c.v], z[c.p] = q, v, self._nominal
+        unknown = [k for k in range(c.size) if not (c.q.start <= k < c.v.stop or c.p.start <= k < c.p.stop)]
         for each in path:
+            if np.isin(each.function.jac_sparsity(0, 0).get_triplet()[1], unknown).any():
+                continue  # of accelerations, forces or time, which only the search tells
             found = np.array(each.function(z)).ravel()
             off = np.maximum(each.lower - found, found - each.upper)
             if off.max() > ALLOWED:
                 raise InputError(
                     f"{where}: found {each.name} off by {off.max():.4g}; expected it kept there, as everywhere on the way"
                 )
+
+    @property
+    def _nominal(self) -> np.ndarray:
+        """Values of the model of the parameters that the plan may choose."""
+        values = {p.name: value_of(p) for p in self.mechanism.description.parameters}
+        return np.array([values[name] for name in self.parameters])
 
     def _sizes(
         self, guess: Guess, duration: tuple[float, float], scale: np.ndarray, upper: np.ndarray
@@ -439,16 +642,27 @@ class Task:
         for part in (c.v, c.a, c.u):
             typical = np.maximum(largest[part], SMALL * largest[part].max(initial=0.0))
             scale[part] = np.minimum(upper[part], np.where(typical > 0, typical, 1.0))
+        for part, below in ((c.jerk, c.a), (c.force_rate, c.u)):
+            if part.stop > part.start:
+                scale[part] = np.minimum(upper[part], 10 * scale[below] / T)
+        ranges = np.array([span(each) for each in self.parameters.values()]).reshape(-1, 2)
+        scale[c.p] = np.abs(ranges).max(1, initial=0.0)
+        scale[c.t] = duration[1]
         return np.where(ordinary, 1.0, 1000.0 ** np.round(np.log10(np.where(ordinary, 1.0, forces)) / 3))
 
-    def _ended(self, lower: np.ndarray, upper: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the bounds at the end: at rest, and at a position unless there are goals of frames.
+    def _end_bounds(
+        self, lower: np.ndarray, upper: np.ndarray, last: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the bounds at the end: with a velocity, and at a position unless there are goals of frames.
 
         Closed loops, and of quaternions the unit length, determine some coordinates and velocities by the others, which are left open.
         """
         m, c, end = self.mechanism, self.columns, (lower.copy(), upper.copy())
         G = np.asarray(m.constraint_jacobian(last, 0.0)) if m.constraint_names else np.zeros((0, m.nv))
-        _fix(end, c.v, np.zeros(m.nv), split(G).independent)
+        if not self.velocity_free:
+            _fix(end, c.v, self.last_velocity, split(G).independent)
+            if self._builds_up and not self.last_velocity.any():
+                _fix(end, c.a, np.zeros(m.nv), self.motors)
         if not self.goals:
             turn = np.asarray(m.position_rate(np.tile(last, (m.nv, 1)), np.eye(m.nv))).T  # dq/dt = turn v
             lengths = scipy.linalg.null_space(turn.T).T  # lengths dq/dt = 0
@@ -471,6 +685,11 @@ class Task:
             *(f"u.{n}" for n in motors),
             *(f"loop force {k}" for k in self._loop_rows),
             *(f"rate of q.{n}" for n in rates),
+            *(f"jerk.{n}" for n in (m.v_names if self.jerk_limit else ())),
+            *(f"rate of u.{n}" for n in (motors if self.torque_rate_limit and not self.jerk_limit else ())),
+            *(f"p.{n}" for n in self.parameters),
+            *(f"rate of p.{n}" for n in self.parameters),
+            *(("t", "rate of t") if self.clock else ()),
         )
 
     def _limits(self, lower: np.ndarray, upper: np.ndarray) -> None:
@@ -489,11 +708,29 @@ class Task:
         for k, motor in enumerate(self.motors):
             upper[c.u.start + k] = self._effort(motor)
             lower[c.u.start + k] = -upper[c.u.start + k]
+        for part, limits, chosen in (
+            (c.a, self.acceleration_limit, slice(None)),
+            (c.jerk, self.jerk_limit, slice(None)),
+            (c.force_rate, self.torque_rate_limit, self.motors),
+        ):
+            if limits and part.stop > part.start:
+                upper[part] = self._by_velocity(limits)[chosen]
+                lower[part] = -upper[part]
+        for k, bounds in enumerate(self.parameters.values()):
+            lower[c.p.start + k], upper[c.p.start + k] = span(bounds)
+
+    def _by_velocity(self, limits: Mapping[str, float] | None) -> np.ndarray:
+        """Return limits by joint as limits of all velocities, (nv,); infinite where there is none."""
+        m = self.mechanism
+        out = np.full(m.nv, np.inf)
+        for joint, limit in (limits or {}).items():
+            out[m.v_slice(joint)] = limit
+        return out
 
     def _speed(self, connection: Connection) -> Any:
         """Return the limits of the velocities of a joint."""
-        if self.velocity and connection.name in self.velocity:
-            return self.velocity[connection.name]
+        if self.velocity_limit and connection.name in self.velocity_limit:
+            return self.velocity_limit[connection.name]
         held = connection.limits.velocity
         return values_of(held) if held else np.inf
 
@@ -520,8 +757,8 @@ class Task:
     def _effort(self, motor: int) -> float:
         m = self.mechanism
         name = next(j for j in m.joint_names if motor in range(*m.v_slice(j).indices(m.nv)))
-        if self.effort and name in self.effort:
-            return float(self.effort[name])
+        if self.torque_limit and name in self.torque_limit:
+            return float(self.torque_limit[name])
         held = next(c for c in m.description.connections if c.name == name).limits.effort
         return float(values_of(held)[motor - m.v_slice(name).start]) if held else np.inf
 
@@ -529,7 +766,7 @@ class Task:
         """Return what is zero at every time, the equations of motion over the given forces (nv,)."""
         m, c = self.mechanism, self.columns
         q, v, a = z[c.q], z[c.v], z[c.a]
-        residual = quantity(self.smoothed.tree, "inverse_dynamics")(q, v, a)
+        residual = self._quantity("inverse_dynamics", z, self.smoothed.tree)(q, v, a)
         for k, motor in enumerate(self.motors):
             residual[motor] -= z[c.u.start + k]
         parts = [residual]
@@ -540,36 +777,27 @@ class Task:
         parts[0] = parts[0] / ca.DM(forces)
         if self._turning:
             parts.append(z[c.rate] - quantity(m, "position_rate")(q, v))
+        parts += [z[c.p_rate]] if self.parameters else []
+        parts += [z[c.t_rate] - 1] if self.clock else []
         return ca.Function("equations", [z], [ca.vertcat(*parts)])
 
     def _running(self, z: SX) -> ca.Function | None:
-        c, unknown = self.columns, sorted(set(self.cost) - set(COSTS))
-        if unknown:
-            raise InputError(
-                f"cost: found '{unknown[0]}'; {did_you_mean(unknown[0], COSTS)} Expected {', '.join(COSTS)}"
-            )
-        if not all(isinstance(w, Real) and 0 <= w < np.inf for w in self.cost.values()) or not any(
-            self.cost.values()
-        ):
-            raise InputError(
-                f"cost: found {dict(self.cost)}; expected weights that are not negative, at least one above zero"
-            )
-        total = SX(0)
-        limits = np.array([self._effort(k) for k in self.motors])
-        sizes = np.where(np.isfinite(limits), limits, 1.0)
-        total += self.cost.get("effort", 0.0) * ca.sumsqr(z[c.u] / ca.DM(sizes))
-        total += self.cost.get("acceleration", 0.0) * ca.sumsqr(z[c.a])
+        motion, total = self.symbols(z), SX(0)
+        for each in self.cost:
+            if each.weight and (rate := each.running(motion)) is not None:
+                total += each.weight * rate
         return None if total.is_zero() else ca.Function("running", [z], [total])
 
-    def _final(self, size: int, duration: tuple[float, float]) -> ca.Function | None:
-        if not (weight := self.cost.get("time", 0.0)):
-            return None
-        if duration[0] == duration[1]:
-            raise InputError(
-                f"cost: found a weight on time with the given duration {duration[0]:g} s; expected bounds such as duration=(0.1, 10)"
-            )
-        z, T = SX.sym("z", size), SX.sym("T")
-        return ca.Function("final", [z, T], [weight * T])
+    def _final(self, z: SX, duration: tuple[float, float]) -> ca.Function | None:
+        motion, T, total = self.symbols(z), SX.sym("T"), SX(0)
+        for each in self.cost:
+            if each.weight and isinstance(each, Time) and duration[0] == duration[1]:
+                raise InputError(
+                    f"cost: found a weight on time with the given duration {duration[0]:g} s; expected bounds such as duration=(0.1, 10)"
+                )
+            if each.weight and (end := each.final(motion, T)) is not None:
+                total += each.weight * end
+        return None if total.is_zero() else ca.Function("final", [z, T], [total])
 
     def _guess(self, first: np.ndarray, last: np.ndarray) -> Guess:
         """Return a way between the ends, smooth in time, with the forces of inverse dynamics."""
@@ -638,9 +866,20 @@ class SmoothGuess:
         rate = (30 * s**2 * (1 - s) ** 2)[:, None] / T
         bend = (60 * s * (1 - s) * (1 - 2 * s))[:, None] / T**2
         z = np.zeros((len(s), c.size))
-        z[:, c.q] = m.integrate_position(np.broadcast_to(self.first, (len(s), m.nq)), self.way(along))
-        z[:, c.v] = rate * self.way(along, 1)
-        z[:, c.a] = bend * self.way(along, 1) + rate**2 * self.way(along, 2)
+        steps, v = self.way(along), rate * self.way(along, 1)
+        a = bend * self.way(along, 1) + rate**2 * self.way(along, 2)
+        for end, h in ((task.first_velocity, BEGIN), (task.last_velocity, END)):
+            if end.any():  # the cubics with slope 1 at one end, 0 at the other, and no value at both
+                steps, v, a = (
+                    steps + T * h(s)[:, None] * end,
+                    v + h.deriv()(s)[:, None] * end,
+                    a + h.deriv(2)(s)[:, None] * end / T,
+                )
+        z[:, c.q] = m.integrate_position(np.broadcast_to(self.first, (len(s), m.nq)), steps)
+        z[:, c.v], z[:, c.a] = v, a
+        z[:, c.p] = task._nominal
+        if task.clock:
+            z[:, c.t], z[:, c.t_rate] = (s * T)[:, None], 1.0
         if not m.constraint_names:
             z[:, c.u] = m.inverse_dynamics(z[:, c.q], z[:, c.v], z[:, c.a])[:, task.motors]
         if m.nq != m.nv:
@@ -662,18 +901,29 @@ def _fix(
         side[part.start + places] = values[places]
 
 
-def _pose_and_target(m: Mechanism, goal: FramePoint | FramePose, q: SX) -> tuple[SX, ca.DM]:
+def _frame_goals(where: str, given: Any) -> tuple[FramePoint | FramePose, ...]:
+    """Return given goals of frames; none if positions are given."""
+    goals = tuple(given) if isinstance(given, list | tuple) else (given,)
+    if not goals or not all(isinstance(g, Goal) for g in goals):
+        return ()
+    for goal in goals:
+        if not isinstance(goal, FramePose | FramePoint):
+            raise InputError(
+                f"{where}: found {type(goal).__name__}; expected positions, art.goals.FramePose or art.goals.FramePoint"
+            )
+    return goals
+
+
+def _pose_and_target(pose: SX, goal: FramePoint | FramePose) -> tuple[SX, ca.DM]:
     """Return where the frame of a goal is and where it shall be, (4, 4) or (3, 1)."""
-    pose = quantity(m, "pose", [goal.frame])(q)
     if isinstance(goal, FramePoint):
         return pose[:3, 3], ca.DM(np.asarray(goal.point, dtype=float))
     return pose, ca.DM(np.asarray(goal.pose, dtype=float))
 
 
-def _frame_goal(m: Mechanism, goal: FramePoint | FramePose, c: Columns) -> Constraint:
+def _frame_goal(motion: MotionSymbols, goal: FramePoint | FramePose, z: SX) -> Constraint:
     """Return a goal as a constraint on z."""
-    z = SX.sym("z", c.size)
-    pose, target = _pose_and_target(m, goal, z[c.q])
+    pose, target = _pose_and_target(motion.pose(goal.frame), goal)
     rows, upper = pose[:3, -1] - target[:3, -1], np.zeros(3)
     if pose.numel() > 3:
         turn = ca.mtimes(target[:3, :3].T, pose[:3, :3])
@@ -693,6 +943,6 @@ def _frame_goal(m: Mechanism, goal: FramePoint | FramePose, c: Columns) -> Const
 
 def off_goal(m: Mechanism, goal: FramePoint | FramePose, q: SX) -> SX:
     """Return the squared distance of a frame from its goal [m^2], plus 2 (1 - cos) of the angle between them."""
-    pose, target = _pose_and_target(m, goal, q)
+    pose, target = _pose_and_target(quantity(m, "pose", [goal.frame])(q), goal)
     off = ca.sumsqr(pose[:3, -1] - target[:3, -1])
     return off + ca.sumsqr(pose[:3, :3] - target[:3, :3]) / 2 if pose.numel() > 3 else off

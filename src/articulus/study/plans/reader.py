@@ -18,8 +18,8 @@ from articulus.model.files.toml.reader import load_tables
 from articulus.model.mechanism import values_of
 from articulus.model.mechanism.pose import Pose
 from articulus.motion.trajectory import Ball, Clear, Crate, Facing, Hull, InBox, OnLine, Rod
+from articulus.motion.trajectory.costs import ALL_COSTS
 from articulus.motion.trajectory.schemes import scheme
-from articulus.motion.trajectory.task import COSTS
 from articulus.simulation.solve.goals import FramePoint, FramePose
 from articulus.study.courses import Courses
 from articulus.study.initial import coordinate_units, read_coordinates
@@ -132,16 +132,19 @@ class _Reader(Tables):
             if key not in table:
                 self.report.add("task", f"no {key}", f"{key}")
         made: dict[str, Any] = {
-            "start": self._positions(table.get("start", {}), "task.start", mechanism),
+            "q0": self._positions(table.get("start", {}), "task.start", mechanism),
             "goal": self._goal(table.get("goal", {}), mechanism),
             "duration": self._duration(table.get("duration", 1.0)),
             "cost": self._cost(table.get("cost", "effort")),
         }
         if "joints" in table:
-            made["joints"] = self._joints(table["joints"], mechanism)
-        for key, unit in (("effort", "N m"), ("velocity", "rad/s")):
+            made["actuators"] = self._joints(table["joints"], mechanism)
+        for key, argument, unit in (
+            ("effort", "torque_limit", "N m"),
+            ("velocity", "velocity_limit", "rad/s"),
+        ):
             if key in table:
-                made[key] = self._by_joint(table[key], unit, f"task.{key}", mechanism)
+                made[argument] = self._by_joint(table[key], unit, f"task.{key}", mechanism)
         return made
 
     def _positions(self, given: Any, path: str, mechanism: Mechanism | None) -> Any:
@@ -202,7 +205,7 @@ class _Reader(Tables):
                 "task.cost", shown(given), '"effort", "time" or weights such as {time = 1.0, effort = 1e-4}'
             )
             return None
-        self.values.unknown_keys(given, COSTS, "task.cost")
+        self.values.unknown_keys(given, tuple(ALL_COSTS), "task.cost")
         for name, weight in given.items():
             if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < np.inf:
                 self.report.add(f"task.cost.{name}", shown(weight), "a number, not negative")

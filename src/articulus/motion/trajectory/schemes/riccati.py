@@ -34,7 +34,7 @@ class RiccatiSteps(Scheme):
 
     method: str = "rk4"
 
-    has_switching = False
+    has_multipliers = has_switching = False
 
     def transcribe(self, problem: Problem, meshes: Sequence[np.ndarray]) -> tuple[Program, list[Layout]]:
         layouts: list[Layout] = []

@@ -64,6 +64,8 @@ class Scheme(abc.ABC):
     weights: np.ndarray
     order: int
 
+    has_multipliers = True
+    """Whether its programs have multipliers, from which costates follow."""
     has_switching = True
     """Whether multipliers of the bounds of inputs are known at every point."""
 
