@@ -112,10 +112,10 @@ radius = 1
 hulls = [{body = "link2", end = [0, 0, -2], radius = 0.1, balls = 3}]
 """
     found = parse_task(text).arguments
-    assert found["start"] == pytest.approx([0, np.radians(10)])
+    assert found["q0"] == pytest.approx([0, np.radians(10)])
     turned = [[0, 0, 1], [0, 1, 0], [-1, 0, 0]]
     assert found["goal"].pose[:3, :3] == pytest.approx(np.array(turned), abs=1e-12)
-    assert found["velocity"] == {"joint1": pytest.approx(np.radians(100))}
+    assert found["velocity_limit"] == {"joint1": pytest.approx(np.radians(100))}
     line, box, facing = found["keep"]
     assert line == OnLine("tip", (0, 0, 0), (1, 0, 0), 2e-3)
     assert box == InBox("link2", (0, 0, 0), (9, 9, 9))
