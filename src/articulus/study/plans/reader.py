@@ -51,7 +51,7 @@ SOLVE = (
 )
 """Keys of the table [solve]."""
 COST = tuple(
-    Field(name, "number", unit="-", size="1", meaning=f"weight of {name}", least=0) for name in COSTS
+    Field(name, "number", unit="-", size="1", meaning=f"weight of {name}", least=0) for name in ALL_COSTS
 )
 """Keys of a table of weights."""
 OBSTACLES: dict[str, type] = {"ball": Ball, "rod": Rod, "crate": Crate}
