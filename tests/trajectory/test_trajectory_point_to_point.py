@@ -9,6 +9,7 @@ import pytest
 
 from articulus.errors import InputError
 from articulus.motion.trajectory import PointMotion, point_to_point
+from articulus.motion.trajectory.extreme_motion import parts
 
 
 def states(seed: int, count: int, n: int) -> dict[str, Any]:
@@ -139,3 +140,32 @@ def test_moving_ends_of_any_size() -> None:
     ends = {"start_velocity": speeds[0, :1, 0], "end_velocity": speeds[1, :1, 0]}
     with pytest.raises(InputError, match="is not possible for joint 0"):
         point_to_point(0.0, end[:1, 0], duration=float(run.least[0, 0]) * (1 - 1e-6), **ends, **one)
+
+
+def test_no_shorter_duration_is_possible() -> None:
+    """With speeds and accelerations at both ends, and ways over six decades: at 2000 durations below the least one the goal is out of reach.
+
+    1e-10 is the slack with which a goal counts as reached, over slopes of the ends that are far from 1.
+    """
+    rng = np.random.default_rng(5)
+    count = 400
+    V = 10 ** rng.uniform(-1.5, 1.5, count)
+    a = rng.uniform(-1, 1, (2, count)) * np.minimum(1, np.sqrt(0.8 * V))
+    v = rng.uniform(-0.6, 0.6, (2, count)) * V
+    way = rng.normal(size=count) * 10 ** rng.uniform(-4, 2, count)
+    states = {
+        "start_velocity": v[0],
+        "end_velocity": v[1],
+        "start_acceleration": a[0],
+        "end_acceleration": a[1],
+    }
+    columns = {name: x[:, None] for name, x in states.items()}
+    run = point_to_point(0.0, way[:, None], **columns, velocity=V[:, None], acceleration=1.0, jerk=1.0)
+    ends = np.stack([v[0], a[0], v[1], a[1]], -1)[:, None]
+    shares = (1 - 1e-10) * np.concatenate([rng.uniform(0, 1, 1000), 1 - 10.0 ** rng.uniform(-9, 0, 1000)])
+    margin = parts()(run.least * shares, way[:, None], ends, V[:, None])[3]
+    assert not (margin >= 0).any()
+    q, v1, a1, _ = run[:].at(np.asarray(run.duration)[:, None])
+    assert (np.abs(q[:, 0, 0] - way) <= 1e-11 * (np.abs(way) + V * run.duration)).all()
+    assert v1[:, 0, 0] == pytest.approx(v[1], abs=1e-10)
+    assert a1[:, 0, 0] == pytest.approx(a[1], abs=1e-10)

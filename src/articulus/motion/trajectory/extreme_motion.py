@@ -58,7 +58,8 @@ def _integrate(times: Sequence[SX], jerks: Iterable[Any], v: SX, a: SX) -> SX:
     return x
 
 
-def _mirror(ends: Ends) -> Ends:
+def mirror(ends: Ends) -> Ends:
+    """Return the ends of the mirrored motion."""
     return [-x for x in ends]
 
 
@@ -124,7 +125,7 @@ def _extreme(T: SX, ends: Ends, V: SX) -> tuple[list[SX], SX, SX]:
 def mix(T: SX, way: SX, ends: Ends, V: SX) -> tuple[SX, SX, SX, SX]:
     """Return the parts of both extreme motions, the share of the first for the way, and a number below zero if the duration is impossible."""
     ahead, far, first = _extreme(T, ends, V)
-    behind, near, second = _extreme(T, _mirror(ends), V)
+    behind, near, second = _extreme(T, mirror(ends), V)
     near = -near
     slack = TOLERANCE * (ca.fabs(way) + ca.fabs(far) + ca.fabs(near))
     valid = ca.fmin(first, second) + TOLERANCE * T
@@ -134,7 +135,7 @@ def mix(T: SX, way: SX, ends: Ends, V: SX) -> tuple[SX, SX, SX, SX]:
     return ca.vertcat(*ahead), ca.vertcat(*behind), ca.fmin(ca.fmax(share, 0), 1), margin
 
 
-def _quickest(ends: Ends) -> tuple[SX, SX]:
+def quickest(ends: Ends) -> tuple[SX, SX]:
     """Return the least time of the change of speed and acceleration alone, and the way meanwhile."""
     v0, a0, vf, af = ends
     s = ca.if_else(vf - v0 >= ca.sign(af - a0) * (af**2 - a0**2) / 2, 1, -1)
@@ -144,7 +145,7 @@ def _quickest(ends: Ends) -> tuple[SX, SX]:
     return sum(times, SX(0)), _integrate(times, [s, SX(0), -s], v0, a0)
 
 
-def _longest(way: SX, ends: Ends, V: SX) -> SX:
+def longest(way: SX, ends: Ends, V: SX) -> SX:
     """Return a duration from which on all are possible: to rest, from rest to rest, and from rest."""
     v0, a0, v1, a1 = (ca.fabs(x) for x in ends)
     times = [2 * a + v + a**2 / 2 + 2 * ca.sqrt(v + a**2) for v, a in ((v0, a0), (v1, a1))]
@@ -153,24 +154,29 @@ def _longest(way: SX, ends: Ends, V: SX) -> SX:
     return 1.01 * (times[0] + times[1] + way / ca.fmax(speed, TINY) + 2 * speed + 4 * ca.sqrt(speed))
 
 
-def _right(way: SX, ends: Ends, V: SX, longest: SX) -> tuple[SX, SX]:
-    """Return where to begin from the right, and 1 if that is the root: on the straight line beyond the duration that touches the limit of speed."""
+def time_at_top_speed(way: SX, ends: Ends, V: SX) -> SX:
+    """Return how long the part at the limit of speed of the extreme motion is that ends at the way, and its duration without that; negative if there is
+    none."""
     times = _touching(ends, V)
-    T = sum(times, SX(0))
-    short = way - _integrate(times, JERKS, *ends[:2])
-    return ca.if_else(short >= 0, T + short / V, ca.fmin(T, longest)), short >= 0
+    return ca.vertcat((way - _integrate(times, JERKS, *ends[:2])) / V, sum(times, SX(0)))
+
+
+def _right(way: SX, ends: Ends, V: SX, most: SX) -> tuple[SX, SX]:
+    """Return where to begin from the right, and 1 if that is the root: on the straight line beyond the duration that touches the limit of speed."""
+    at_top, T = ca.vertsplit(time_at_top_speed(way, ends, V))
+    return ca.if_else(at_top >= 0, T + at_top, ca.fmin(T, most)), at_top >= 0
 
 
 def _begin(way: SX, ends: Ends, V: SX) -> tuple[SX, SX]:
     """Return the state of the search, and its parameters."""
-    T, common = _quickest(ends)
+    T, common = quickest(ends)
     size = ca.fabs(way) + ca.fabs(common) + T * (ca.fabs(ends[0]) + ca.fabs(ends[2]) + T)
     at = ca.fabs(way - common) <= SAME * size
     s = ca.if_else(ca.if_else(at, _far(T, ends)[1] >= 0, way >= common), 1, -1)
     way, ends = s * way, [s * x for x in ends]
-    longest = ca.fmax(_longest(way, ends, V), T)
-    r, fixed = _right(way, ends, V, longest)
-    s2, straight = _right(-way, _mirror(ends), V, longest)
+    most = ca.fmax(longest(way, ends, V), T)
+    r, fixed = _right(way, ends, V, most)
+    s2, straight = _right(-way, mirror(ends), V, most)
     r, fixed = ca.if_else(at, T, r), ca.if_else(at, 1, fixed)
     return ca.vertcat(1, r, T, s2, 1), ca.vertcat(way, *ends, T, r, fixed, straight)
 
@@ -188,8 +194,8 @@ def _step(x: SX, p: SX) -> SX:
     new, slope = newton(r, way, ends)
     new = ca.fmin(ca.fmax(ca.if_else(slope > 0, new, high), low), high)
     r_new = ca.if_else(fixed, r, new)
-    s1_new, falling = newton(s1, -way, _mirror(ends))
-    s2_new, rising = newton(s2, -way, _mirror(ends))
+    s1_new, falling = newton(s1, -way, mirror(ends))
+    s2_new, rising = newton(s2, -way, mirror(ends))
     some_new = some * (falling < 0) * ca.if_else(straight, 1, rising > 0)
     s1_new = ca.if_else(some_new, ca.fmax(s1_new, low), s1)
     s2_new = ca.if_else(some_new * (1 - straight), s2_new, s2)
