@@ -72,15 +72,15 @@ def test_names_and_units_stay() -> None:
     )  # fmt: skip
     design = c.lqg(plant, 1.0, 1.0, 1.0, 0.1)
     law = (
-        c.rolloff(200.0) * design.law * c.notch(30.0)
+        c.rolloff(200.0) * design.controller * c.notch(30.0)
     )  # filters on every measured signal, and on the command
-    assert (law.inputs, law.outputs) == (design.law.inputs, design.law.outputs)
+    assert (law.inputs, law.outputs) == (design.controller.inputs, design.controller.outputs)
     assert (law.input_units, law.output_units) == (("rad", "rad/s"), ("N m",))
     loop = c.open_loop(plant, law)
     expected = (
         -c.rolloff(200.0).response(OMEGA)
         * c.notch(30.0).response(OMEGA)
-        * (design.law.response(OMEGA) @ plant.response(OMEGA))
+        * (design.controller.response(OMEGA) @ plant.response(OMEGA))
     )
     np.testing.assert_allclose(loop.response(OMEGA), expected, atol=1e-9)
     assert (2.0 * law).outputs == law.outputs
@@ -88,14 +88,14 @@ def test_names_and_units_stay() -> None:
         outputs="u.motor", inputs=["encoder.v", "encoder.q"]
     )  # another order: connected by names
     np.testing.assert_allclose((turned * plant).response(OMEGA), (law * plant).response(OMEGA), atol=1e-9)
-    closed = plant.feedback(design.law, sign=+1)
+    closed = plant.feedback(design.controller, sign=+1)
     np.testing.assert_allclose(np.sort_complex(closed.poles), np.sort_complex(design.poles), atol=1e-9)
     assert closed.outputs == plant.outputs
 
 
 def test_back_from_python_control() -> None:
     plant = of_matrices([[-1.0]], [[1.0]], [[1.0]], inputs=["u.motor"], outputs=["encoder.q"])
-    law = c.lqg(plant, 1.0, 1.0, 1.0, 1.0).law
+    law = c.lqg(plant, 1.0, 1.0, 1.0, 1.0).controller
     same = c.as_plant(law.to_control())
     assert same.inputs == ("encoder_q",)
     np.testing.assert_allclose(

@@ -22,11 +22,11 @@ def beam(modes=6):
 def test_small_weighted_error_means_stability_and_is_that_of_its_definition(order):
     design = lqg(beam(), 1.0, 1.0, 1.0, 1.0)
     found = reduce_controller(design, order)
-    assert len(found.law.A) == order < found.full_order
+    assert len(found.controller.A) == order < found.full_order
     assert found.checks[0].passed
     P = beam()
-    sensed = close(P, design.law, [0], [0])  # u' -> y with the full controller: P (I - K P)^-1
-    error = series(sensed, parallel(design.law, found.law, -1.0))
+    sensed = close(P, design.controller, [0], [0])  # u' -> y with the full controller: P (I - K P)^-1
+    error = series(sensed, parallel(design.controller, found.controller, -1.0))
     assert peak_gain(error).value == pytest.approx(found.weighted_error, rel=1e-6)
 
 

@@ -94,7 +94,7 @@ def test_no_clock_decides(monkeypatch):
     slow = dksyn(oscillator(), 1, 1, [(-1, 0), (1, 1)])
     assert slow.complete
     for name in "ABCD":
-        np.testing.assert_array_equal(getattr(slow.law, name), getattr(quick.law, name))
+        np.testing.assert_array_equal(getattr(slow.controller, name), getattr(quick.controller, name))
 
 
 def test_rounds_must_be_some():

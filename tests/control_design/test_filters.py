@@ -14,7 +14,7 @@ from articulus.errors import InputError
 def test_pid_has_the_crossover_and_margin_asked_for(integral):
     plant = of_matrices([[0, 1.0], [0, -0.4]], [[0], [2.0]], [[1.0, 0]])
     design = pidtune(plant, 5.0, 55.0, integral=integral)
-    loop = -plant.response([5.0])[0] @ design.law.response([5.0])[0]
+    loop = -plant.response([5.0])[0] @ design.controller.response([5.0])[0]
     np.testing.assert_allclose(abs(loop[0, 0]), 1.0, rtol=1e-9)
     np.testing.assert_allclose(np.degrees(np.angle(-loop[0, 0])), 55.0, atol=1e-6)
     assert (design.ki > 0) == integral

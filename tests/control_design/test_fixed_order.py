@@ -36,7 +36,7 @@ def plant(stiffness: float = 1.0):
 def test_gradients_are_exact(what):
     """Against central differences at a stable controller."""
     closed = ClosedLoop(Partition.of(plant(), 1, 1, "test"), 2)
-    law = optimal_projection(plant(), 2, commands=1, measured=1).law
+    law = optimal_projection(plant(), 2, commands=1, measured=1).controller
     K = np.block([[law.D, law.C], [law.B, law.A]])
     K[1:, 1:] *= 1.01  # not at the minimum
     call = {
@@ -151,7 +151,7 @@ def test_full_order_of_a_sampled_plant_is_the_h2_optimum(d):
     np.testing.assert_allclose(
         found.h2[0], best.norm, rtol=1e-4
     )  # the search ends where its gain is 1e-9 of the objective
-    assert found.law.period == 0.3
+    assert found.controller.period == 0.3
 
 
 @pytest.mark.parametrize("period", [None, 0.3])

@@ -76,7 +76,7 @@ def test_metric_and_promise():
     design = ncfsyn(plants[0])
     margin = ncfmargin(design)
     assert margin > c > 0
-    found = ncfmargin(plants[2], design.law)
+    found = ncfmargin(plants[2], design.controller)
     assert found >= np.sin(np.arcsin(margin) - np.arcsin(c)) - 1e-7
 
 
@@ -86,9 +86,9 @@ def test_margin_is_that_of_the_design(period):
     plant = (A, [[0.0], [1.0]], [[1.0, 0.0]], [[0.0]], *(() if period is None else (period,)))
     design = ncfsyn(plant)
     assert ncfmargin(design) == pytest.approx(design.margin, rel=1e-6)
-    assert ncfmargin(plant, design.law) == pytest.approx(design.margin, rel=1e-6)
+    assert ncfmargin(plant, design.controller) == pytest.approx(design.margin, rel=1e-6)
     assert nugap(plant, plant) < 1e-6
-    wrong = dataclasses.replace(design.law, C=-design.law.C, D=-design.law.D)
+    wrong = dataclasses.replace(design.controller, C=-design.controller.C, D=-design.controller.D)
     assert ncfmargin(plant, wrong) == 0.0
 
 

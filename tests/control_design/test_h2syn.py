@@ -20,7 +20,7 @@ def test_controller_is_that_of_slicot():
     Ak, Bk, Ck, Dk, *_ = slycot.sb10hd(N, 4, 5, 2, 2, A, B, C, D)
     omega = np.logspace(-2, 2, 7)
     theirs = [Ck @ np.linalg.solve(1j * w * np.eye(N) - Ak, Bk) + Dk for w in omega]
-    np.testing.assert_allclose(ours.law.response(omega), theirs, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(ours.controller.response(omega), theirs, rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.parametrize("period", [None, 0.5])
@@ -35,7 +35,7 @@ def test_nothing_near_it_is_better(period):
     def cost(step):
         import dataclasses
 
-        law = design.law
+        law = design.controller
         names = "ABC" if period is None else "ABCD"
         rng = np.random.default_rng(1)
         law = dataclasses.replace(

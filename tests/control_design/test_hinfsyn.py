@@ -79,7 +79,7 @@ def test_closed_loop_is_all_pass_at_the_optimum():
     found = np.linalg.svd(loop.response(np.logspace(-3, 3, 40)), compute_uv=False)[:, 0]
     np.testing.assert_allclose(found, design.gamma, rtol=1e-5)
     assert design.limit == "4"
-    assert len(design.law.A) == 1  # the order falls by one at the optimum
+    assert len(design.controller.A) == 1  # the order falls by one at the optimum
 
 
 def test_full_information_bound_on_the_imaginary_axis():
@@ -151,7 +151,7 @@ def test_no_clock_decides(monkeypatch):
     slow = hinfsyn(system, 2, 2)
     assert slow.complete
     for name in "ABCD":
-        np.testing.assert_array_equal(getattr(slow.law, name), getattr(quick.law, name))
+        np.testing.assert_array_equal(getattr(slow.controller, name), getattr(quick.controller, name))
 
 
 def slow_down(monkeypatch):
@@ -245,7 +245,7 @@ def mixed_gain(system, design, omega):
     """|[W1 S; W2 K S]| of the plant as it is, from its own transfer function."""
     A, B, C, _ = map(np.array, system)
     g = (C @ np.linalg.solve(1j * omega[:, None, None] * np.eye(2) - A, B[None].astype(complex)))[:, 0, 0]
-    k = design.law.response(omega)[:, 0, 0]
+    k = design.controller.response(omega)[:, 0, 0]
     S = 1.0 / (1.0 - g * k)
     w1 = np.polyval(SHAPE[0][0], 1j * omega) / np.polyval(SHAPE[0][1], 1j * omega)
     return np.hypot(np.abs(w1 * S), np.abs(SHAPE[1] * k * S))

@@ -72,7 +72,9 @@ def test_lqg_is_the_h2_optimum(period):
     )
     other = h2syn(whole, p, m)
     assert other.norm**2 == pytest.approx(design.cost, rel=1e-8)
-    np.testing.assert_allclose(other.law.response([0.3, 3.0]), design.law.response([0.3, 3.0]), rtol=1e-7)
+    np.testing.assert_allclose(
+        other.controller.response([0.3, 3.0]), design.controller.response([0.3, 3.0]), rtol=1e-7
+    )
 
 
 @pytest.mark.parametrize("method", [ltru, ltry])
@@ -160,8 +162,8 @@ def test_frequency_weights():
     )
     assert plain.norm**2 == pytest.approx(other.cost, rel=1e-8)
     shaped = weighted_lqg(plant, 2, 2, errors=([1.0, 1.0], [1.0, 1e-3]), noise=0.5)
-    assert len(shaped.law.A) == 6
-    loops = [close(of_matrices(*plant), design.law, [0, 1], [0, 1]) for design in (plain, shaped)]
+    assert len(shaped.controller.A) == 6
+    loops = [close(of_matrices(*plant), design.controller, [0, 1], [0, 1]) for design in (plain, shaped)]
     low, high = ([np.linalg.norm(loop.response(w)[0], 2) for loop in loops] for w in (1e-4, 30.0))
     assert low[1] < 0.25 * low[0]
     assert high[1] == pytest.approx(high[0], rel=0.1)

@@ -22,8 +22,8 @@ PLANT = of_matrices(
 def test_constant_disturbance_leaves_no_error(period):
     model = PLANT if period is None else sample(PLANT, period)
     design = lqi(model, [1.0, 1.0, 5.0], 0.1)
-    assert design.law.inputs == ("q.a", "v.a", "tip")
-    assert design.law.states == ("integral of tip",)
+    assert design.controller.inputs == ("q.a", "v.a", "tip")
+    assert design.controller.states == ("integral of tip",)
     closed = design.closed
     rest = np.zeros_like(closed.A) if period is None else np.eye(len(closed.A))
     steady = closed.D + closed.C @ np.linalg.solve(
@@ -41,7 +41,7 @@ def test_constant_disturbance_leaves_no_error(period):
 def test_tracked_state_is_measured_once():
     states = of_matrices(PLANT.A, PLANT.B, states=("q.a", "v.a"), inputs=("u.a",), outputs=("q.a", "v.a"))
     design = lqi(states, 1.0, 1.0, tracked="q.a")
-    assert design.law.inputs == ("q.a", "v.a")
+    assert design.controller.inputs == ("q.a", "v.a")
     assert design.component(period=0.01).measured == ("q.a", "v.a")
 
 

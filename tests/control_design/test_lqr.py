@@ -6,7 +6,7 @@ import pytest
 
 import articulus as art
 from articulus.control import lqr
-from articulus.control.design import check_design, law_of, static
+from articulus.control.design import Design, check_design, named_controller, static
 from articulus.control.plant import of_matrices
 from articulus.errors import InputError, NumericalError
 
@@ -21,7 +21,7 @@ def test_gain_is_that_of_python_control(period):
     K, X, _ = control.lqr(A, B, Q, R) if period is None else control.dlqr(A, B, Q, R)
     np.testing.assert_allclose(ours.gain, K, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(ours.cost, X, rtol=1e-8, atol=1e-10)
-    closed = control.feedback(control.ss(A, B, np.eye(5), 0, period or 0), ours.controller, +1)
+    closed = control.feedback(control.ss(A, B, np.eye(5), 0, period or 0), ours.controller.to_control(), +1)
     np.testing.assert_allclose(
         np.sort_complex(closed.poles()), np.sort_complex(np.linalg.eigvals(ours.closed.A)), rtol=1e-8
     )
@@ -58,18 +58,18 @@ def test_hinge_with_a_strong_damper_is_in_reach():
     )  # at low rates q' = 0.01 u: an integrator, K = sqrt(Q / R)
 
 
-def test_law_of_a_mechanism_keeps_its_units():
+def test_named_controller_a_mechanism_keeps_its_units():
     model = art.load("two_link").linearize(q=[0.3, 0.5])
-    law = lqr(model, 1.0, 1.0).law
+    law = lqr(model, 1.0, 1.0).controller
     assert law.input_units == ("rad", "rad", "rad/s", "rad/s")
     assert law.output_units == ("N m", "N m")
 
 
 def test_loop_with_all_poles_at_zero_is_not_called_stable():
     plant = of_matrices(np.eye(2, k=1), np.eye(2)[:, [1]])
-    law = law_of(plant, static(np.zeros((1, 2))), np.array([0]), np.arange(2), "nothing")
+    law = named_controller(plant, static(np.zeros((1, 2))), np.array([0]), np.arange(2), "nothing")
     with pytest.raises(NumericalError, match="FAIL largest real part"):
-        check_design("nothing", plant, law, np.array([0]), np.arange(2), {})
+        check_design(Design, "nothing", plant, law, np.array([0]), np.arange(2), {})
 
 
 def test_plant_without_states():

@@ -181,7 +181,7 @@ def test_regulator_has_its_guaranteed_margins():
         assert channel.gain_up == np.inf
         assert channel.gain_down <= 0.5
         assert np.degrees(channel.phase) >= 60
-    late = margins(open_loop(delayed(design.plant, [0.01, 0.0]), design.law))
+    late = margins(open_loop(delayed(design.plant, [0.01, 0.0]), design.controller))
     assert late.sensitivity.value > 1.0
     assert late.channels[0].delay == pytest.approx(found.channels[0].delay - 0.01, rel=1e-9)  # both are exact
     assert len(margins(design).plot().axes) == 3

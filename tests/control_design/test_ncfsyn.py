@@ -26,7 +26,7 @@ def test_margins_in_closed_form():
     found = ncfsyn(double, relax=0.0)
     assert found.margin_optimal == pytest.approx((4 + 2 * np.sqrt(2)) ** -0.5, rel=1e-10)
     assert found.margin == pytest.approx(found.margin_optimal, rel=1e-6)
-    assert len(found.law.A) == 1  # the order falls by one at the optimum
+    assert len(found.controller.A) == 1  # the order falls by one at the optimum
 
 
 @pytest.mark.parametrize("period", [None, 0.2])
@@ -41,16 +41,16 @@ def test_margin_is_kept(period):
     assert design.margin >= design.margin_optimal / 1.1 * (1 - 1e-6)
     for e in (-0.99 * design.margin, 0.99 * design.margin):
         factor = (1 + e) / (1 - e)
-        loop = close(of_matrices(A, B * factor, C, D * factor, period), design.law, [0, 1], [0, 1, 2])
+        loop = close(of_matrices(A, B * factor, C, D * factor, period), design.controller, [0, 1], [0, 1, 2])
         values = np.linalg.eigvals(loop.A)
         assert (values.real.max() < 0) if period is None else (np.abs(values).max() < 1)
 
 
 def test_weights_are_in_the_controller():
     integrating = ncfsyn(([[-1.0]], [[1.0]], [[1.0]], [[0.0]]), W1=([1.0, 1.0], [1.0, 0.0]))
-    assert np.abs(integrating.law.response(1e-6)).max() > 1e5
+    assert np.abs(integrating.controller.response(1e-6)).max() > 1e5
     assert 0.25 < integrating.margin < integrating.margin_optimal
-    assert integrating.law.inputs == ("y.0",)
+    assert integrating.controller.inputs == ("y.0",)
 
 
 def test_unstabilizable_shape_is_named():

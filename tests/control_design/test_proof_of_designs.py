@@ -78,7 +78,7 @@ def test_mu_of_uncertain_parameters():
     rod = art.Mechanism("rod").body("rod", art.Parameter("mass", 2.0), (0, 0, 0.5), (0.2, 0.2, 0.01))
     rod.joint("hinge", art.Revolute((0, 1, 0)), "ground", "rod")
     design = art.control.lqr(rod.linearize(), [10.0, 1.0], 1.0)
-    critical = -float(design.law.D[0, 0]) / (-rod.gravity_vector[2] * 0.5)
+    critical = -float(design.controller.D[0, 0]) / (-rod.gravity_vector[2] * 0.5)
     for high, robust in ((0.9 * critical, True), (1.1 * critical, False)):
         proof = art.control.check(rod, design, uncertain={"mass": (1.0, high)})
         (check,) = (c for c in proof.checks if c.what == "mu over the ranges of mass")

@@ -7,7 +7,7 @@ import pytest
 
 import articulus as art
 from articulus.control import mussv, robstab, uncertain
-from articulus.control.design import law_of, static
+from articulus.control.design import named_controller, static
 from articulus.control.plant import of_matrices
 from articulus.control.robust.allpass import interpolating
 from articulus.control.robust.hamiltonian import continuous, singular_frequencies
@@ -122,7 +122,7 @@ def test_payload_of_a_mechanism(rod):
     assert found.repetitions == {"payload": 1}
     exact = rod.linearize(params={"payload": 3.7})
     np.testing.assert_allclose(found.at(payload=3.7).A, exact.A, rtol=1e-10, atol=1e-12)
-    spring = law_of(
+    spring = named_controller(
         found.nominal, static(np.array([[-25.0, -2.0]])), np.array([0]), np.array([0, 1]), "spring"
     )
     loop = found.close(spring)

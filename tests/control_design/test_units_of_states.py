@@ -39,7 +39,7 @@ METHODS = {
     "ignore::articulus.errors.DoubtfulResult"
 )  # output feedback leaves a pole unstable
 def test_controller_does_not_depend_on_the_units_of_the_states(name):
-    plain, odd = (METHODS[name](d).law.response(OMEGA) for d in (np.ones(6), UNITS))
+    plain, odd = (METHODS[name](d).controller.response(OMEGA) for d in (np.ones(6), UNITS))
     # the searches of optimal_projection end within 1e-8 of the least cost: gains agree to its root
     np.testing.assert_allclose(odd, plain, rtol=1e-4 if name == "optimal_projection" else 1e-6)
 

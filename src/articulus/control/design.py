@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -16,8 +16,6 @@ from articulus.errors import InputError, NumericalError
 from articulus.linear import LinearModel
 
 if TYPE_CHECKING:
-    import control
-
     from articulus.simulation.loop.components.linear_controller import LinearController
 
 
@@ -49,31 +47,32 @@ class Check:
 class Design:
     """A controller, from measured outputs of the plant to its commands, sign included: u = K(s) y.
 
+    Each family of methods has its own class of designs with what it achieved: costs, gains, norms, as fields.
+
     Parameters
     ----------
     method : str
         Which made it.
     plant : LinearModel
-    law : LinearModel
-        The controller; its inputs are names of the plant's outputs, its outputs names of the plant's inputs.
+    controller : LinearModel
+        Its inputs are names of the plant's outputs, its outputs names of the plant's inputs. `design.controller.to_control()` is a
+        python-control system with the same sign: connect it with `control.feedback(P, K, +1)`.
     closed : LinearModel
         The closed loop; inputs and outputs are the plant's.
-    figures : dict of str to number or array
-        What the method achieved: costs, gains, norms, by name.
     checks : tuple of Check
     """
 
     method: str
     plant: LinearModel
-    law: LinearModel
+    controller: LinearModel
     closed: LinearModel
-    figures: Mapping[str, Any] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
 
     @property
-    def controller(self) -> control.StateSpace:
-        """The controller as a python-control system, u = K(s) y with its sign: connect it with `control.feedback(P, K, +1)`."""
-        return self.law.to_control()
+    def figures(self) -> dict[str, Any]:
+        """What the method achieved, by name: the fields of its family."""
+        common = {f.name for f in fields(Design)}
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in common}
 
     def component(self, *, period: float | None = None, **fields: Any) -> LinearController:
         """Return the controller as a component for `simulate` and `Loop`.
@@ -87,36 +86,28 @@ class Design:
         """
         from articulus.simulation.loop.components.linear_controller import LinearController
 
-        law = (
-            self.law
-            if period is None or period == self.law.period
-            else sample(self.law, period, "trapezoidal")
+        controller = (
+            self.controller
+            if period is None or period == self.controller.period
+            else sample(self.controller, period, "trapezoidal")
         )
-        return LinearController.of(law, **({"name": self.method.replace(" ", "_")} | fields))
+        return LinearController.of(controller, **({"name": self.method.replace(" ", "_")} | fields))
 
     @property
     def poles(self) -> np.ndarray:
         """Poles of the closed loop [rad/s]."""
         return self.closed.poles
 
-    def __getattr__(self, name: str) -> Any:
-        figures = self.__dict__.get("figures", {})
-        if name in figures:
-            return figures[name]
-        raise AttributeError(
-            f"Design has no '{name}'; its figures are {', '.join(map(str, figures)) or 'none'}"
-        )
-
     def __iter__(self) -> Iterator[Any]:
         """Raise InputError: a design is one object, not a tuple of matrices as in MATLAB."""
         raise InputError(
             f"{self.method}: found a design taken apart, as `K, S, E = {self.method}(...)`; expected `design = {self.method}(...)` and its "
-            f"parts: design.{', design.'.join([*map(str, self.figures), 'law', 'closed', 'poles'])}"
+            f"parts: design.{', design.'.join([*map(str, self.figures), 'controller', 'closed', 'poles'])}"
         )
 
     def __str__(self) -> str:
         lines = [
-            f"{self.method}: {len(self.law.A)} states, {', '.join(self.law.inputs[:6])} -> {', '.join(self.law.outputs[:6])}"
+            f"{self.method}: {len(self.controller.A)} states, {', '.join(self.controller.inputs[:6])} -> {', '.join(self.controller.outputs[:6])}"
         ]
         lines += [
             f"  {name} = {_short(value)}"
@@ -137,7 +128,36 @@ class Design:
         )
 
 
-def law_of(
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GainDesign(Design):
+    """A design by a matrix of gains.
+
+    Parameters
+    ----------
+    gain : array, (commands, states or outputs)
+        u = -gain x.
+    """
+
+    gain: np.ndarray
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RegulatorDesign(GainDesign):
+    """A linear-quadratic regulator.
+
+    Parameters
+    ----------
+    cost : array, (n, n)
+        Solution X of the Riccati equation: the least cost from a state is x'Xx.
+    """
+
+    cost: np.ndarray
+
+
+D = TypeVar("D", bound=Design)
+
+
+def named_controller(
     plant: LinearModel, matrices: Sequence[Any], u: np.ndarray, y: np.ndarray, name: str
 ) -> LinearModel:
     """Return a controller (A, B, C, D) from the outputs y of a plant to its inputs u, with the plant's names and period."""
@@ -163,22 +183,23 @@ def static(D: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarra
 
 
 def check_design(
+    family: type[D],
     method: str,
     plant: LinearModel,
-    law: LinearModel,
+    controller: LinearModel,
     u: np.ndarray,
     y: np.ndarray,
     figures: Mapping[str, Any],
     checks: Sequence[Check] = (),
     *,
     stable: bool = True,
-) -> Design:
-    """Return the design with its closed loop; raise NumericalError unless the loop is stable and every check holds.
+) -> D:
+    """Return the design, of a family with its figures, with its closed loop; raise NumericalError unless the loop is stable and every check holds.
 
     u and y are the numbers of the plant's inputs and outputs that the controller is connected to. A method that has warned of an
     unstable loop, because its user chose what makes it so, says `stable=False`: then the failed check stays in the report.
     """
-    closed = close(plant, law, u, y)
+    closed = close(plant, controller, u, y)
     values, inside = stable_poles(closed.A, plant.period)
     margin = _margin(values, plant.period)
     is_stable = bool(inside.all())
@@ -193,7 +214,7 @@ def check_design(
         ),
         *checks,
     )
-    design = Design(method, plant, law, closed, dict(figures), found)
+    design = family(method, plant, controller, closed, found, **figures)
     failing = [check for check in found[0 if stable else 1 :] if not check.passed]
     if failing:
         failed = "; ".join(map(str, failing))

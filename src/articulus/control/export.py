@@ -11,14 +11,16 @@ from articulus.errors import InputError
 from articulus.linear import LinearModel
 
 
-def c_source(law: LinearModel, name: str = "controller", *, limit: Any = None, back: Any = None) -> str:
+def c_source(
+    controller: LinearModel, name: str = "controller", *, limit: Any = None, back: Any = None
+) -> str:
     """Return C99 source of a sampled controller: a state, `<name>_reset` and `<name>_step`, to be called once per period.
 
     It allocates nothing and calls nothing; numbers are printed so that they are read back bit by bit.
 
     Parameters
     ----------
-    law : LinearModel
+    controller : LinearModel
         Discrete, see `sample`.
     name : str
         Prefix of all names in the source.
@@ -27,8 +29,8 @@ def c_source(law: LinearModel, name: str = "controller", *, limit: Any = None, b
     back : (n, m)
         Back-calculation against windup: back (held u - u) is added to the next state; see `LinearController`.
     """
-    period = _require_sampled(law)
-    n, p, m = len(law.A), len(law.inputs), len(law.outputs)
+    period = _require_sampled(controller)
+    n, p, m = len(controller.A), len(controller.inputs), len(controller.outputs)
     if not (name.isidentifier() and name.isascii()):
         raise InputError(f"c_source: found the name '{name}'; expected letters, digits and underscores")
     limits, returned = _limits(limit, back, n, m)
@@ -37,14 +39,14 @@ def c_source(law: LinearModel, name: str = "controller", *, limit: Any = None, b
         for i, x in enumerate(limits)
     ]
     lines = [
-        f"/* {law.name or 'controller'}: {n} states, sampled every {period!r} s; call {name}_step once per period.",
+        f"/* {controller.name or 'controller'}: {n} states, sampled every {period!r} s; call {name}_step once per period.",
         *(
             f"   y[{i}]: {_comment(label)} [{_comment(unit)}]"
-            for i, (label, unit) in enumerate(zip(law.inputs, law.input_units))
+            for i, (label, unit) in enumerate(zip(controller.inputs, controller.input_units))
         ),
         *(
             f"   u[{i}]: {_comment(label)} [{_comment(unit)}]"
-            for i, (label, unit) in enumerate(zip(law.outputs, law.output_units))
+            for i, (label, unit) in enumerate(zip(controller.outputs, controller.output_units))
         ),
         "   All are deviations from the operating point of the design. */",
         f"typedef struct {{ double x[{max(n, 1)}]; }} {name}_state;",
@@ -57,8 +59,8 @@ def c_source(law: LinearModel, name: str = "controller", *, limit: Any = None, b
         f"void {name}_step({name}_state *s, const double y[{p}], double u[{m}])",
         "{",
         f"    double next[{max(n, 1)}] = {{0.0}};",
-        *(f"    u[{i}] = {_sum((law.C[i], 's->x'), (law.D[i], 'y'))};" for i in range(m)),
-        *(f"    next[{i}] = {_sum((law.A[i], 's->x'), (law.B[i], 'y'))};" for i in range(n)),
+        *(f"    u[{i}] = {_sum((controller.C[i], 's->x'), (controller.D[i], 'y'))};" for i in range(m)),
+        *(f"    next[{i}] = {_sum((controller.A[i], 's->x'), (controller.B[i], 'y'))};" for i in range(n)),
         *(
             [f"    double over[{m}];", f"    for (int i = 0; i < {m}; i++) over[i] = -u[i];"]
             if len(returned)
@@ -90,7 +92,7 @@ def _limits(limit: Any, back: Any, n: int, m: int) -> tuple[list[float], np.ndar
     return [float(x) for x in np.broadcast_to(found, m)], rows
 
 
-def difference_equation(law: LinearModel) -> tuple[np.ndarray, np.ndarray]:
+def difference_equation(controller: LinearModel) -> tuple[np.ndarray, np.ndarray]:
     """Return (b, a) of a sampled controller: sum_k a[k] u_i(t - k T) = sum_j sum_k b[i, j, k] y_j(t - k T), a[0] = 1.
 
     Returns
@@ -100,23 +102,25 @@ def difference_equation(law: LinearModel) -> tuple[np.ndarray, np.ndarray]:
         One denominator for all: the characteristic polynomial. Beyond some ten states polynomials lose digits; `c_source`
         keeps the state-space form.
     """
-    _require_sampled(law)
-    a = np.poly(law.A) if len(law.A) else np.ones(1)
-    b = np.empty((len(law.outputs), len(law.inputs), len(a)))
+    _require_sampled(controller)
+    a = np.poly(controller.A) if len(controller.A) else np.ones(1)
+    b = np.empty((len(controller.outputs), len(controller.inputs), len(a)))
     for i, j in np.ndindex(b.shape[:2]):
         # det(z - A + B_j C_i) - det(z - A) = C_i adj(z - A) B_j (matrix determinant lemma)
-        b[i, j] = (np.poly(law.A - np.outer(law.B[:, j], law.C[i])) - a if len(law.A) else 0.0) + law.D[
-            i, j
-        ] * a
+        b[i, j] = (
+            np.poly(controller.A - np.outer(controller.B[:, j], controller.C[i])) - a
+            if len(controller.A)
+            else 0.0
+        ) + controller.D[i, j] * a
     return b.real, a.real
 
 
-def _require_sampled(law: LinearModel) -> float:
-    if law.period is None:
+def _require_sampled(controller: LinearModel) -> float:
+    if controller.period is None:
         raise InputError(
-            "export of a controller: found a continuous one; expected a sampled one: sample(law, period)"
+            "export of a controller: found a continuous one; expected a sampled one: sample(controller, period)"
         )
-    return law.period
+    return controller.period
 
 
 def _sum(*parts: tuple[Iterable[float], str]) -> str:

@@ -6,6 +6,7 @@ from scipy.linalg import solve_continuous_lyapunov
 
 from articulus.control import Design, fixed_order, lqr
 from articulus.control.plant import of_matrices
+from articulus.control.synthesis.fixed_order import FixedOrderDesign
 from articulus.linear import LinearModel
 
 A = [
@@ -45,7 +46,7 @@ def law(p: ca.SX) -> tuple:
 def compute() -> dict:
     plant = aircraft()
 
-    def designed(h2: float, hinf: float, start: tuple = NEAR) -> Design:
+    def designed(h2: float, hinf: float, start: tuple = NEAR) -> FixedOrderDesign:
         return fixed_order(
             plant, law, start, commands=1, measured=2, h2=h2, hinf=hinf, starts=1, iterations=500
         )

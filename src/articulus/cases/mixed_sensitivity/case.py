@@ -38,7 +38,7 @@ def compute() -> dict:
         "existence tests passed at rho = 1": sum(t.what.startswith("test") for t in tests),
         "cost at the limit, least over largest of all frequencies": size.min() / size.max(),
         "existence test that fails above the limit (2b = 2.5)": _failing(1.003 * rho),
-        "order of the controller at the limit (plant and weight: 4)": len(best.law.A),
+        "order of the controller at the limit (plant and weight: 4)": len(best.controller.A),
         "Hinf norm of the H2 controller over the least one is at least 1 (1 = yes)": h2_peak
         >= mixsyn(PLANT, (np.array([1.0]), np.array([0.2, 1.0])), 0.1).gamma,
     }

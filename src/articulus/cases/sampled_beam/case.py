@@ -76,7 +76,7 @@ def optimal() -> dict:
     D = [[0, 0, 0], [0, 0, np.sqrt(WEIGHT)], [0, 0.1, 0]]
     by_states = h2syn(of_matrices(A, B, C, D), commands=1, measured=1)
     omega = np.array([0.1, 1.0, 5.0])
-    gap = np.abs(found.response(omega) / by_states.law.response(omega) - 1).max()
+    gap = np.abs(found.response(omega) / by_states.controller.response(omega) - 1).max()
     flexible = wiener_hopf(
         beam, lambda w: np.abs(1 / (1j * w + 0.05)) ** 2, 0.01, WEIGHT, FrequencyGrid(1.0, 2**14)
     )

@@ -163,14 +163,15 @@ def check(
         Largest allowed size of signals in the runs, such as {"u.joint1_torque": 40.0}.
     seed : int
     """
-    law = _sample_law(controller.law if isinstance(controller, Design) else controller, period, delay)
+    known = controller.plant.poles if isinstance(controller, Design) else np.zeros(0)
+    model = controller.controller if isinstance(controller, Design) else controller
+    sampled = _sample_controller(model, period, delay)
     bare = plant if isinstance(plant, Loop) else Loop(plant)
     mechanism = bare.mechanism
     q0 = mechanism.positions(q)
-    q0, point = _operating_point(plant, law, q0, u0, params, step)
-    known = controller.plant.poles if isinstance(controller, Design) else np.zeros(0)
-    alone, y0 = _measure_at_rest(bare, law, q0, point, params, step)
-    held = LinearController.of(law, y0=y0, u0=point, q0=q0, name="controller")
+    q0, point = _operating_point(plant, sampled, q0, u0, params, step)
+    alone, y0 = _measure_at_rest(bare, sampled, q0, point, params, step)
+    held = LinearController.of(sampled, y0=y0, u0=point, q0=q0, name="controller")
     loop = dataclasses.replace(bare, components=(*bare.components, held))
     settings: dict[str, Any] = {"step": step, "params": params}
     with warnings.catch_warnings():
@@ -178,7 +179,7 @@ def check(
         smooth = dataclasses.replace(loop, components=remove_rounding(loop.components))
         closed = smooth.linearize(q0, **settings)
         cut = smooth.linearize(q0, inputs=("u",), outputs=("u",), opened=("u",), **settings)
-    driven = [i for i, name in enumerate(cut.inputs) if _bare(name) in {_bare(o) for o in law.outputs}]
+    driven = [i for i, name in enumerate(cut.inputs) if _bare(name) in {_bare(o) for o in sampled.outputs}]
     cut = select(cut, driven, [cut.outputs.index(cut.inputs[i]) for i in driven])
     with warnings.catch_warnings():
         warnings.simplefilter(
@@ -192,7 +193,7 @@ def check(
         robust, more = _robust(smooth, q0, uncertain, params, step)
         checks += more
     if deviations is not None:
-        _doubt_step(step, alone if law.period is not None else closed.poles)
+        _doubt_step(step, alone if sampled.period is not None else closed.poles)
         varied = uncertain if spread is None else spread
         batch, more = _runs(loop, q0, closed, deviations, runs, t_end, varied, limits, params, step, seed)
         checks += more
@@ -215,31 +216,40 @@ def _robust(
     return found, [Check(what, found.upper, 1.0, found.robust)]
 
 
-def late(law: LinearModel, periods: int) -> LinearModel:
+def late(controller: LinearModel, periods: int) -> LinearModel:
     """Return a sampled controller whose commands come some periods later."""
-    m = len(law.outputs)
+    m = len(controller.outputs)
     for k in range(periods):
-        n = len(law.A)
-        A = np.block([[law.A, np.zeros((n, m))], [law.C, np.zeros((m, m))]])
+        n = len(controller.A)
+        A = np.block([[controller.A, np.zeros((n, m))], [controller.C, np.zeros((m, m))]])
         C = np.hstack([np.zeros((m, n)), np.eye(m)])
-        states = (*law.states, *(f"{name} - {k + 1}" for name in law.outputs))
-        law = dataclasses.replace(
-            law, A=A, B=np.vstack([law.B, law.D]), C=C, D=np.zeros_like(law.D), states=states
+        states = (*controller.states, *(f"{name} - {k + 1}" for name in controller.outputs))
+        controller = dataclasses.replace(
+            controller,
+            A=A,
+            B=np.vstack([controller.B, controller.D]),
+            C=C,
+            D=np.zeros_like(controller.D),
+            states=states,
         )
-    return law
+    return controller
 
 
-def _sample_law(law: LinearModel, period: float | None, delay: int) -> LinearModel:
-    if period is not None and law.period not in (None, period):
+def _sample_controller(controller: LinearModel, period: float | None, delay: int) -> LinearModel:
+    if period is not None and controller.period not in (None, period):
         raise InputError(
-            f"check: found a controller with the period {law.period:g} s; expected {period:g} s or a continuous one"
+            f"check: found a controller with the period {controller.period:g} s; expected {period:g} s or a continuous one"
         )
-    law = sample(law, period, "trapezoidal") if period is not None and law.period is None else law
-    if delay and law.period is None:
+    controller = (
+        sample(controller, period, "trapezoidal")
+        if period is not None and controller.period is None
+        else controller
+    )
+    if delay and controller.period is None:
         raise InputError(
             "check: found a delay without a sampling period; expected a period, or the delay in the plant"
         )
-    return late(law, int(delay))
+    return late(controller, int(delay))
 
 
 def _bare(name: str) -> str:
@@ -247,20 +257,20 @@ def _bare(name: str) -> str:
 
 
 def _operating_point(
-    plant: Mechanism | Loop, law: LinearModel, q: np.ndarray, u0: Any, params: Any, step: float
+    plant: Mechanism | Loop, controller: LinearModel, q: np.ndarray, u0: Any, params: Any, step: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return where the plant is held, its flexible bodies bent as they are there, and the commands that hold it."""
     if u0 is not None:
-        return q, np.broadcast_to(np.asarray(u0, dtype=float), len(law.outputs)).copy()
+        return q, np.broadcast_to(np.asarray(u0, dtype=float), len(controller.outputs)).copy()
     if isinstance(plant, Loop):
         try:
             found = plant.trim(
-                q, step=step, params=params, commands=law.outputs, fixed=plant.mechanism.joint_names
+                q, step=step, params=params, commands=controller.outputs, fixed=plant.mechanism.joint_names
             )
         except NumericalError:  # nothing holds it there: told when what is measured there is looked at
-            return q, np.zeros(len(law.outputs))
-        return found.q, np.array([found.u[found.commands.index(_bare(name))] for name in law.outputs])
-    still, places = np.zeros(plant.nv), [plant.v_names.index(_bare(name)) for name in law.outputs]
+            return q, np.zeros(len(controller.outputs))
+        return found.q, np.array([found.u[found.commands.index(_bare(name))] for name in controller.outputs])
+    still, places = np.zeros(plant.nv), [plant.v_names.index(_bare(name)) for name in controller.outputs]
     if not plant.constraint_names:
         return q, plant.bias(q, still, params=params)[places]
     # with closed loops: the least commands that leave no acceleration
@@ -270,13 +280,13 @@ def _operating_point(
 
 
 def _measure_at_rest(
-    bare: Loop, law: LinearModel, q: np.ndarray, u0: np.ndarray, params: Any, step: float
+    bare: Loop, controller: LinearModel, q: np.ndarray, u0: np.ndarray, params: Any, step: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the poles of the plant at the operating point and what the controller measures there; warn if it does not rest there."""
     hold = LinearController(
-        D=np.zeros((len(u0), len(law.inputs))),
-        measured=law.inputs,
-        commands=law.outputs,
+        D=np.zeros((len(u0), len(controller.inputs))),
+        measured=controller.inputs,
+        commands=controller.outputs,
         u0=u0,
         q0=q,
         name="held",
@@ -293,7 +303,7 @@ def _measure_at_rest(
         )
     mechanism = bare.mechanism
     turns = {f"q.{name}" for name in set(mechanism.v_names) - set(mechanism.q_names)}  # measured from q
-    return alone, np.array([0.0 if name in turns else _entry(run, name) for name in law.inputs])
+    return alone, np.array([0.0 if name in turns else _entry(run, name) for name in controller.inputs])
 
 
 def _entry(run: Run, name: str) -> float:

@@ -7,6 +7,7 @@ and K_r has the unstable poles of K; so this is the weight with which K is reduc
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,7 +18,29 @@ from articulus.control.reduction.weighted import weighted_balred
 from articulus.errors import NumericalError
 
 
-def reduce_controller(design: Design, order: int) -> Design:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReducedDesign(Design):
+    """A design whose controller was reduced.
+
+    Parameters
+    ----------
+    full_order : int
+        States before.
+    weighted_error : float
+        Error of the controller, weighted by the closed loop.
+    values : array
+        Weighted Hankel values.
+    change : float
+        Hinf norm of the change of the closed loop, over its own.
+    """
+
+    full_order: int
+    weighted_error: float
+    values: np.ndarray
+    change: float = np.nan
+
+
+def reduce_controller(design: Design, order: int) -> ReducedDesign:
     """Return a design with a controller of lower order, its closed loop checked like any other.
 
     Parameters
@@ -39,19 +62,19 @@ def reduce_controller(design: Design, order: int) -> Design:
     NumericalError
         If the closed loop is unstable; `result` then holds the design.
     """
-    plant, law = design.plant, design.law
-    u = np.array([plant.inputs.index(name) for name in law.outputs])
-    y = np.array([plant.outputs.index(name) for name in law.inputs])
-    found = weighted_balred(law, order, right=select(design.closed, u, y))
+    plant, controller = design.plant, design.controller
+    u = np.array([plant.inputs.index(name) for name in controller.outputs])
+    y = np.array([plant.outputs.index(name) for name in controller.inputs])
+    found = weighted_balred(controller, order, right=select(design.closed, u, y))
     small = dataclasses.replace(found.model, states=tuple(f"k.{i}" for i in range(order)))
-    figures = {"full_order": len(law.A), "weighted_error": found.error.value, "values": found.values}
+    figures = {"full_order": len(controller.A), "weighted_error": found.error.value, "values": found.values}
     method = f"{design.method}, {order} states"
     try:
-        new = check_design(method, plant, small, u, y, figures)
+        new = check_design(ReducedDesign, method, plant, small, u, y, figures)
     except NumericalError as error:
         raise NumericalError(
             f"{error}; weighted error {found.error.value:.4g} at order {order}, expected below 1: keep more states",
             result=error.result,
         ) from None
     change = peak_gain(parallel(design.closed, new.closed, -1.0)).value / peak_gain(design.closed).value
-    return dataclasses.replace(new, figures={**new.figures, "change": change})
+    return dataclasses.replace(new, change=change)

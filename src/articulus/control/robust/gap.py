@@ -53,7 +53,7 @@ def nugap(first: Any, second: Any) -> float:
     return min(float(hinfnorm(series(G1, _normal(two)))), 1.0)
 
 
-def ncfmargin(plant: Any, law: LinearModel | None = None) -> float:
+def ncfmargin(plant: Any, controller: LinearModel | None = None) -> float:
     """Return the margin of a controller for perturbations of the normalized coprime factors of a plant; 0 if the loop is not stable.
 
     It is 1 over the norm of [I; K] (I - G K)^-1 [I, G], the figure `margin` of `ncfsyn` with the weights counted to the plant. The loop
@@ -62,17 +62,17 @@ def ncfmargin(plant: Any, law: LinearModel | None = None) -> float:
     Parameters
     ----------
     plant : Design, or see `as_plant`
-    law : LinearModel
+    controller : LinearModel
         Controller u = K y, sign included, named as the plant's signals. Not for a Design.
     """
     if isinstance(plant, Design):
-        plant, law = plant.plant, plant.law
-    if law is None:
-        raise InputError("ncfmargin: found no controller; expected a Design, or plant and law")
+        plant, controller = plant.plant, plant.controller
+    if controller is None:
+        raise InputError("ncfmargin: found no controller; expected a Design, or plant and controller")
     model = as_plant(plant, "ncfmargin")
-    u = matching(model.inputs, law, "output", "ncfmargin")
-    y = matching(model.outputs, law, "input", "ncfmargin")
-    return 1.0 / coprime_norm(select(model, u, y), law)
+    u = matching(model.inputs, controller, "output", "ncfmargin")
+    y = matching(model.outputs, controller, "input", "ncfmargin")
+    return 1.0 / coprime_norm(select(model, u, y), controller)
 
 
 def _graph(model: LinearModel) -> LinearModel:

@@ -84,15 +84,15 @@ class UncertainModel:
         """Return the plant for a real matrix Delta (rows, columns)."""
         k = self.structure.rows
         w, z = np.arange(k), np.arange(self.structure.columns)
-        law = LinearModel(
+        controller = LinearModel(
             np.zeros((0, 0)), np.zeros((0, len(z))), np.zeros((k, 0)), np.asarray(delta, dtype=float), (),
             self.model.outputs[: len(z)], self.model.inputs[:k], ("-",) * len(z), ("-",) * k,
         )  # fmt: skip
-        return self._plant(close_loop(self.model, law, w, z))
+        return self._plant(close_loop(self.model, controller, w, z))
 
-    def close(self, law: Any) -> UncertainModel:
+    def close(self, controller: Any) -> UncertainModel:
         """Return the uncertain closed loop with a controller, u = K y: a `Design` or a model with names of the plant's signals."""
-        held = as_plant(getattr(law, "law", law), "close")
+        held = as_plant(getattr(controller, "controller", controller), "close")
         u = [_place(self.model.inputs, n, "input") for n in held.outputs]
         y = [_place(self.model.outputs, n, "output") for n in held.inputs]
         return dataclasses.replace(self, model=close_loop(self.model, held, u, y))

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from articulus.control.connect import select, series, side_by_side
-from articulus.control.design import Design, static
+from articulus.control.design import static
 from articulus.control.plant import Group, as_plant, of_matrices, places
-from articulus.control.synthesis.hinfsyn import hinfsyn
+from articulus.control.synthesis.hinfsyn import HinfDesign, hinfsyn
 from articulus.control.transfer import companion, is_fraction, proper_fraction
 from articulus.errors import InputError
 from articulus.linear import LinearModel
@@ -100,7 +100,7 @@ def mixsyn(
     relax: float = 0.0,
     shift: float | None = None,
     iterations: int = 100,
-) -> Design:
+) -> HinfDesign:
     """Return the controller with the least Hinf norm of [W1 S; W2 K S; W3 T]; see `augw` for weights, `hinfsyn` for the rest.
 
     The controller is u = K y with its sign (MATLAB's acts on r - y and is minus this one).

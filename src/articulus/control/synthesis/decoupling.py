@@ -6,16 +6,35 @@ Aerospace Computational Control, JPL, 1989, eqs. 36-39, with the signs put right
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from articulus.control.design import Check, Design, check_design, law_of, static
+from articulus.control.design import Check, GainDesign, check_design, named_controller, static
 from articulus.control.plant import Group, as_plant, places, with_states
 from articulus.errors import InputError
 
 
-def decoupling_pd(plant: Any, frequency: Any, damping: Any = 0.7, *, commands: Group = None) -> Design:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DecouplingDesign(GainDesign):
+    """Proportional and derivative gains that decouple.
+
+    Parameters
+    ----------
+    kp : array, (n, n)
+        Of positions.
+    kd : array, (n, n)
+        Of velocities.
+    """
+
+    kp: np.ndarray
+    kd: np.ndarray
+
+
+def decoupling_pd(
+    plant: Any, frequency: Any, damping: Any = 0.7, *, commands: Group = None
+) -> DecouplingDesign:
     """Return u = -K_P dq - K_V dq' with which dq'' + 2 damping frequency dq' + frequency^2 dq = 0 in every coordinate.
 
     Parameters
@@ -62,8 +81,15 @@ def decoupling_pd(plant: Any, frequency: Any, damping: Any = 0.7, *, commands: G
         np.abs(after + np.hstack([np.diag(w**2), np.diag(2 * xi * w)])).max()
         / max((w**2).max(), (xi * w).max())
     )
-    law = law_of(seen, static(-K), u, np.arange(2 * n), "decoupling pd")
+    controller = named_controller(seen, static(-K), u, np.arange(2 * n), "decoupling pd")
     check = Check("coupling left, relative", off, 1e-8, off < 1e-8)
     return check_design(
-        "decoupling pd", seen, law, u, np.arange(2 * n), {"kp": kp, "kd": kd, "gain": K}, [check]
+        DecouplingDesign,
+        "decoupling pd",
+        seen,
+        controller,
+        u,
+        np.arange(2 * n),
+        {"kp": kp, "kd": kd, "gain": K},
+        [check],
     )

@@ -27,6 +27,34 @@ ENOUGH = 1e-3
 """Relative fall of mu below which the iteration ends. Scalings and controller creep along a valley: falls of some thousandths a round add up."""
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MuDesign(Design):
+    """A controller from D-K iteration.
+
+    Parameters
+    ----------
+    mu : float
+        Upper bound of mu over all frequencies that the scalings show.
+    peak : float
+        Largest upper bound of mu on the grid, blocks taken as full and complex.
+    true_peak : float
+        The same with the blocks as they are.
+    true_lower : float
+        Largest lower bound of it.
+    history : array
+        Peak of mu after each round.
+    complete : bool
+        Whether all rounds were done.
+    """
+
+    mu: float
+    peak: float
+    true_peak: float
+    true_lower: float
+    history: np.ndarray
+    complete: bool
+
+
 @threadpool_limits.wrap(limits=1, user_api="blas")  # small matrices: threads only wait for each other
 def dksyn(
     plant: Any,
@@ -37,7 +65,7 @@ def dksyn(
     order: int = 4,
     rounds: int = 30,
     relax: float = 0.01,
-) -> Design:
+) -> MuDesign:
     """Return a controller with a small structured singular value from disturbances to errors.
 
     Below 1, the performance is kept for every perturbation of the structure of size 1 (performance itself is a block). Hinf
@@ -79,9 +107,11 @@ def dksyn(
         )
     inner = Partition(continuous(parts.model), parts.w, parts.u, parts.z, parts.y)
     found = _iterated(inner, structure, order, rounds, relax)
-    law = found.law if parts.model.period is None else trapezoidal(found.law, parts.model.period)
+    controller = (
+        found.controller if parts.model.period is None else trapezoidal(found.controller, parts.model.period)
+    )
     peak = float(min(found.history))
-    true_peak, true_lower = _as_they_are(inner, found.law, structure)
+    true_peak, true_lower = _as_they_are(inner, found.controller, structure)
     figures = {
         "mu": found.bound,
         "peak": peak,
@@ -101,12 +131,12 @@ def dksyn(
     if not found.complete:
         why = f"the iteration was stopped after {len(found.history)} rounds, mu may become less"
         checks.append(Check("least mu of the iteration", found.bound, found.bound, True, not_judged=why))
-    return check_design("dksyn", parts.model, law, parts.u, parts.y, figures, checks)
+    return check_design(MuDesign, "dksyn", parts.model, controller, parts.u, parts.y, figures, checks)
 
 
-def _as_they_are(parts: Partition, law: LinearModel, structure: BlockStructure) -> tuple[float, float]:
+def _as_they_are(parts: Partition, controller: LinearModel, structure: BlockStructure) -> tuple[float, float]:
     """Return bounds of the largest mu of the closed loop on a grid, real and repeated blocks as they are."""
-    loop = select(close(parts.model, law, parts.u, parts.y), parts.w, parts.z)
+    loop = select(close(parts.model, controller, parts.u, parts.y), parts.w, parts.z)
     mu = mussv(loop.response(_grid(loop)), structure)
     return float(mu.upper.max()), float(mu.lower.max())
 
@@ -116,7 +146,7 @@ class _Found:
     """Peaks of mu on the grid, the controller with the lowest, its bound over all frequencies; whether all rounds were done."""
 
     history: list[float]
-    law: LinearModel
+    controller: LinearModel
     bound: float
     complete: bool
 
@@ -131,7 +161,7 @@ def _iterated(parts: Partition, structure: BlockStructure, order: int, rounds: i
             design = hinfsyn(
                 _scaled(parts.model, parts, full, scalings), len(parts.y), len(parts.u), relax=relax
             )
-            loop = close(parts.model, design.law, parts.u, parts.y)
+            loop = close(parts.model, design.controller, parts.u, parts.y)
             inner = select(loop, parts.w, parts.z)
             omega = _grid(inner)
             mu = mussv(inner.response(omega), full)
@@ -148,7 +178,7 @@ def _iterated(parts: Partition, structure: BlockStructure, order: int, rounds: i
         history.append(float(mu.upper.max()))
         if best is None or bound < best.bound:
             enough = best is not None and bound > (1 - ENOUGH) * best.bound
-            best = _Found(history, design.law, bound, True)
+            best = _Found(history, design.controller, bound, True)
         else:
             enough = True
         if enough:

@@ -18,7 +18,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from articulus.control.analysis.norms import h2norm, hinfnorm
-from articulus.control.design import Check, Design, check_design, law_of
+from articulus.control.design import Check, Design, check_design, named_controller
 from articulus.control.modes import require_detectable, require_stabilizable
 from articulus.control.plant import Group, Partition
 from articulus.control.synthesis.closed_loop import ClosedLoop
@@ -33,6 +33,34 @@ ALLOWED = 1e-3
 """Violation of a constraint, relative, up to which it counts as kept."""
 
 Law = Callable[[ca.SX], tuple[Any, Any, Any, Any]]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FixedOrderDesign(Design):
+    """A controller of a given order or structure.
+
+    Parameters
+    ----------
+    parameters : array
+        Of the structure.
+    objective : float
+        Weighted sum of squares of the norms.
+    h2 : list of float
+        H2 norms, of each plant.
+    hinf : list of float
+        Hinf norms, of each plant.
+    searches : list of float
+        Objective where each search ended.
+    finished : list of bool
+        Whether that was a minimum.
+    """
+
+    parameters: np.ndarray
+    objective: float
+    h2: Any
+    hinf: Any
+    searches: list[float]
+    finished: list[bool]
 
 
 @dataclass(frozen=True)
@@ -59,7 +87,7 @@ class DesignLimits:
 
 def fixed_order(
     plants: Any,
-    law: int | Law,
+    controller: int | Law,
     start: Any = None,
     *,
     commands: Group,
@@ -70,7 +98,7 @@ def fixed_order(
     starts: int = 6,
     iterations: int = 300,
     seed: int = 0,
-) -> Design:
+) -> FixedOrderDesign:
     """Return a controller of given order or structure with the least sum of W2 |T|_2^2 + Winf |T|_inf^2 over the plants.
 
     T is the closed loop from the disturbances to the errors: all inputs but the commands, all outputs but the measured ones.
@@ -79,7 +107,7 @@ def fixed_order(
     ----------
     plants : see `as_plant`, or a list of such
         Conditions that the one controller shall serve; all continuous or all with one period, with the same names.
-    law : int or function
+    controller : int or function
         Order of a controller without structure (all entries are free, but no gain past its states where that would let white noise of the
         sensors through to the errors); or the structure: a function of casadi.SX p that returns
         (A, B, C, D) of u = K y, sign included.
@@ -116,7 +144,7 @@ def fixed_order(
         require_detectable(part.model, part.C2, "fixed_order", tuple(part.model.outputs[i] for i in part.y))
     white = parts[0].model.period is None and np.any(np.asarray(h2))
     direct = not (white and any(p.D12.any() and p.D21.any() for p in parts))
-    form = Form.of(law, len(parts[0].u), len(parts[0].y), direct)
+    form = Form.of(controller, len(parts[0].u), len(parts[0].y), direct)
     weights = [np.broadcast_to(np.asarray(x, dtype=float), len(parts)) for x in (h2, hinf)]
     problem = Problem(
         [ClosedLoop(p.scaled()[0], form.order) for p in parts],
@@ -130,7 +158,7 @@ def fixed_order(
         raise InputError(f"fixed_order: found {center.size} parameters to start from; expected {form.count}")
     if not np.isfinite(center).all():
         raise InputError("fixed_order: found numbers in `start` that are not finite; expected finite ones")
-    if start is None and not isinstance(law, int | np.integer):
+    if start is None and not isinstance(controller, int | np.integer):
         raise InputError(
             "fixed_order: a structure was given without parameters to start from; expected `start`"
         )
@@ -141,10 +169,10 @@ def fixed_order(
 
 def _design(
     parts: list[Partition], form: Form, problem: Problem, best: np.ndarray, found: list[Search]
-) -> Design:
+) -> FixedOrderDesign:
     matrices = form.matrices(best)
     first = parts[0]
-    law = law_of(first.model, matrices, first.u, first.y, "fixed order")
+    controller = named_controller(first.model, matrices, first.u, first.y, "fixed order")
     closed = [c.model(form.gain(best)) for c in problem.closed]
     norms = [[float(norm(m)) for m in closed] for norm in (h2norm, hinfnorm)]
     violations = problem.violations(best)
@@ -163,7 +191,9 @@ def _design(
         "searches": [search.value for search in found],
         "finished": [search.finished for search in found],
     }
-    return check_design("fixed order", first.model, law, first.u, first.y, figures, checks)
+    return check_design(
+        FixedOrderDesign, "fixed order", first.model, controller, first.u, first.y, figures, checks
+    )
 
 
 # the controller
@@ -179,9 +209,9 @@ class Form:
     shape: tuple[int, int]
 
     @staticmethod
-    def of(law: int | Law, m: int, p: int, direct: bool = True) -> Form:
-        if isinstance(law, int | np.integer):
-            n = int(law)
+    def of(controller: int | Law, m: int, p: int, direct: bool = True) -> Form:
+        if isinstance(controller, int | np.integer):
+            n = int(controller)
             x = ca.SX.sym("p", (m + n) * (p + n) - (0 if direct else m * p))
             free = np.ones((m + n, p + n), dtype=bool)
             free[:m, :p] = direct
@@ -190,18 +220,19 @@ class Form:
                 K[int(row), int(column)] = x[i]
             K = ca.densify(K)
         else:
-            count = _count(law)
+            count = _count(controller)
             x = ca.SX.sym("p", count)
             A, B, C, D = (
-                ca.SX(part) if not isinstance(part, np.ndarray) else ca.SX(ca.DM(part)) for part in law(x)
+                ca.SX(part) if not isinstance(part, np.ndarray) else ca.SX(ca.DM(part))
+                for part in controller(x)
             )
             n = A.shape[0]
             if D.shape != (m, p) or (n and (B.shape != (n, p) or C.shape != (m, n) or A.shape != (n, n))):
                 raise InputError(
-                    f"fixed_order: found a law with D of shape {D.shape}; expected {m} commands of {p} measured outputs"
+                    f"fixed_order: found a controller with D of shape {D.shape}; expected {m} commands of {p} measured outputs"
                 )
             K = ca.vertcat(ca.horzcat(D, C), ca.horzcat(B, A)) if n else D
-        function = ca.Function("law", [x], [K, ca.jacobian(ca.vec(K), x)])
+        function = ca.Function("controller", [x], [K, ca.jacobian(ca.vec(K), x)])
         return Form(n, x.numel(), function, (m, p))
 
     def gain(self, x: np.ndarray) -> np.ndarray:
@@ -216,10 +247,10 @@ class Form:
         return K[m:, p:], K[m:, :p], K[:m, p:], K[:m, :p]
 
 
-def _count(law: Law) -> int:
+def _count(controller: Law) -> int:
     """Return how many parameters a structure has: the largest number that it reads."""
     probe = ca.SX.sym("p", 1000)
-    used = ca.symvar(ca.vertcat(*(ca.vec(ca.SX(x)) for x in law(probe))))
+    used = ca.symvar(ca.vertcat(*(ca.vec(ca.SX(x)) for x in controller(probe))))
     names = {str(symbol) for symbol in ca.vertsplit(probe)}
     return 1 + max((int(str(s).rpartition("_")[2]) for s in used if str(s) in names), default=-1)
 
@@ -348,7 +379,7 @@ def _search_controllers(
                 if not np.isfinite(problem.exact_objective(x)):
                     raise InputError(
                         "fixed_order: the H2 norm is infinite: white noise of the disturbances passes straight through to the errors (D of "
-                        "the closed loop is not zero); expected a strictly proper law, or h2=0"
+                        "the closed loop is not zero); expected a strictly proper controller, or h2=0"
                     )
                 unproved += 1
                 continue

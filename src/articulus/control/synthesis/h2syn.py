@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from articulus.control.analysis.norms import h2norm
 from articulus.control.connect import close, select
-from articulus.control.design import Check, Design, check_design, law_of
+from articulus.control.design import Check, Design, check_design, named_controller
 from articulus.control.modes import require_detectable, require_stabilizable
 from articulus.control.plant import Group, Partition
 from articulus.control.riccati import residual_check, riccati
@@ -23,8 +24,21 @@ ROUNDING = 1e-13
 """Square of a norm, over that of the size of the plant's matrices, that counts as zero."""
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class H2Design(Design):
+    """The controller with the least H2 norm.
+
+    Parameters
+    ----------
+    norm : float
+        Of the closed loop, from disturbances to errors.
+    """
+
+    norm: float
+
+
 @threadpool_limits.wrap(limits=1, user_api="blas")  # small matrices: threads only wait for each other
-def h2syn(plant: Any, measured: Group, commands: Group) -> Design:
+def h2syn(plant: Any, measured: Group, commands: Group) -> H2Design:
     """Return the stabilizing controller with the least H2 norm from disturbances to errors.
 
     The norm is the root mean square of the errors for white noise of unit intensity at the disturbances. Of a sampled plant
@@ -40,17 +54,19 @@ def h2syn(plant: Any, measured: Group, commands: Group) -> Design:
     Returns
     -------
     Design
-        Figures: `norm`, that of the closed loop; X and Y, the solutions for state feedback and estimator.
+        With `norm`, that of the closed loop.
     """
     parts = Partition.of(plant, commands, measured, "h2syn")
     matrices, square, solved = _continuous(parts) if parts.model.period is None else _design_sampled(parts)
-    law = law_of(parts.model, matrices, parts.u, parts.y, "h2syn")
-    norm = float(h2norm(select(close(parts.model, law, parts.u, parts.y), parts.w, parts.z)))
+    controller = named_controller(parts.model, matrices, parts.u, parts.y, "h2syn")
+    norm = float(h2norm(select(close(parts.model, controller, parts.u, parts.y), parts.w, parts.z)))
     promised = float(np.sqrt(max(square, 0.0)))
     size = np.linalg.norm(parts.D11) + np.linalg.norm(parts.B1) * np.linalg.norm(parts.C1)
     agree = bool(abs(norm**2 - square) <= 2 * AGREE * abs(square) + ROUNDING * size**2)
     check = Check("H2 norm of the closed loop beside that of the Riccati solutions", norm, promised, agree)
-    return check_design("h2syn", parts.model, law, parts.u, parts.y, {"norm": norm}, [check, *solved])
+    return check_design(
+        H2Design, "h2syn", parts.model, controller, parts.u, parts.y, {"norm": norm}, [check, *solved]
+    )
 
 
 def _continuous(parts: Partition) -> tuple[Matrices, float, list[Check]]:
@@ -67,8 +83,8 @@ def _continuous(parts: Partition) -> tuple[Matrices, float, list[Check]]:
     B1, B2, C2 = problem.state.B1, problem.state.B2, problem.estimate.B2.T
     square = np.trace(B1.T @ X @ B1) + np.trace(F @ Y @ F.T)
     none = np.zeros((len(F), L.shape[1]))
-    law = problem.of_plant(problem.state.A + B2 @ F + L @ C2, -L, F, none)
-    return law, float(square), _check_residuals(state, estimate)
+    controller = problem.of_plant(problem.state.A + B2 @ F + L @ C2, -L, F, none)
+    return controller, float(square), _check_residuals(state, estimate)
 
 
 def _design_sampled(parts: Partition) -> tuple[Matrices, float, list[Check]]:
@@ -88,8 +104,8 @@ def _design_sampled(parts: Partition) -> tuple[Matrices, float, list[Check]]:
     A = p.A + p.B2 @ F + L @ p.C2 - p.B2 @ L0 @ p.C2
     square = np.sum(p.D11**2) + np.trace(p.B1.T @ X @ p.B1) - np.trace(F0.T @ R @ F0)
     square += np.trace(R @ (F @ Y @ F.T + F0 @ F0.T - L0 @ V @ L0.T))
-    law = A, p.B2 @ L0 - L, F - L0 @ p.C2, L0
-    return without_feedthrough(*law, p.D22), float(square), _check_residuals(state, estimate)
+    controller = A, p.B2 @ L0 - L, F - L0 @ p.C2, L0
+    return without_feedthrough(*controller, p.D22), float(square), _check_residuals(state, estimate)
 
 
 def _check_residuals(state: RiccatiSolution, estimate: RiccatiSolution) -> list[Check]:

@@ -7,6 +7,7 @@ of that line, so that its gain on the axis itself is at most that on the line: w
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from articulus.control.analysis.norms import hinfnorm
 from articulus.control.analysis.stable import asymptotically_stable
 from articulus.control.connect import close, select
-from articulus.control.design import Check, Design, check_design, law_of
+from articulus.control.design import Check, Design, check_design, named_controller
 from articulus.control.plant import Group, Partition
 from articulus.control.sampling import continuous, trapezoidal
 from articulus.control.synthesis.hinf_problem import Problem, Subspace, ZeroOnAxis
@@ -35,6 +36,31 @@ COST = 1e-2
 """Relative change of the least gamma from one shift to the next, below which the larger of them is taken."""
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HinfDesign(Design):
+    """A controller that keeps a bound of the Hinf norm.
+
+    Parameters
+    ----------
+    gamma : float
+        Norm of the closed loop, from disturbances to errors.
+    gamma_optimal : float or None
+        Least norm; None if a bound was given.
+    limit : float or None
+        Rate up to which poles of the controller were accepted [rad/s].
+    complete : bool
+        Whether the search for the least norm was finished.
+    shift : float
+        How far the imaginary axis was moved for the design [rad/s].
+    """
+
+    gamma: float
+    gamma_optimal: float | None
+    limit: float | None
+    complete: bool = True
+    shift: float = 0.0
+
+
 @threadpool_limits.wrap(
     limits=1, user_api="blas"
 )  # matrices of some hundred rows: threads only wait for each other
@@ -48,7 +74,7 @@ def hinfsyn(
     shift: float | None = None,
     tolerance: float = 1e-8,
     iterations: int = 100,
-) -> Design:
+) -> HinfDesign:
     """Return the stabilizing controller with the least Hinf norm from disturbances to errors.
 
     Parameters
@@ -200,19 +226,23 @@ class _Search:
             return np.where(np.isfinite(room), room / self.size, 1.0)
 
 
-def _at_given(parts: Partition, problem: Problem, gamma: float) -> Design:
+def _at_given(parts: Partition, problem: Problem, gamma: float) -> HinfDesign:
     tests, x, y = problem.tests(gamma)
     failed = [test for test in tests if not test.passed]
     if failed or x is None or y is None:
         text = f"hinfsyn: no controller makes the norm less than {gamma:.6g}: {'; '.join(map(str, failed))}"
         raise InputError(text, [Finding(test.what, str(test), "a test that passes") for test in failed])
-    law, norm = _law(parts, problem, gamma, x, y)
+    controller, norm = _law(parts, problem, gamma, x, y)
     check = Check("norm of the closed loop", norm, gamma, norm <= gamma * (1 + ACHIEVED))
     figures = {"gamma": norm, "gamma_optimal": None, "limit": None, "shift": problem.shift}
-    return check_design("hinfsyn", parts.model, law, parts.u, parts.y, figures, [*tests, check])
+    return check_design(
+        HinfDesign, "hinfsyn", parts.model, controller, parts.u, parts.y, figures, [*tests, check]
+    )
 
 
-def _near(parts: Partition, problem: Problem, best: float, relax: float, figures: dict[str, Any]) -> Design:
+def _near(
+    parts: Partition, problem: Problem, best: float, relax: float, figures: dict[str, Any]
+) -> HinfDesign:
     """Return the controller for the least bound at or above (1 + relax) times the optimum that its closed loop keeps."""
     tried: list[tuple[float, LinearModel, list[Check], float]] = []
     for above in ABOVE:
@@ -222,13 +252,13 @@ def _near(parts: Partition, problem: Problem, best: float, relax: float, figures
         tests, x, y = problem.tests(bound)
         if x is None or y is None or not all(test.passed for test in tests):
             continue
-        law, norm = _law(parts, problem, bound, x, y)
-        tried.append((norm, law, tests, bound))
+        controller, norm = _law(parts, problem, bound, x, y)
+        tried.append((norm, controller, tests, bound))
         if norm <= bound * (1 + ACHIEVED):
             break
     if not tried:
         raise NumericalError(f"hinfsyn: no controller could be computed near the least gamma {best:.6g}")
-    norm, law, tests, bound = min(tried, key=lambda one: one[0])
+    norm, controller, tests, bound = min(tried, key=lambda one: one[0])
     if norm > bound * (1 + 1e-3):
         doubtful(
             f"hinfsyn: the existence tests promise gamma = {bound:.6g}, but the best closed loop has {norm:.6g}; "
@@ -240,7 +270,7 @@ def _near(parts: Partition, problem: Problem, best: float, relax: float, figures
     if not figures["complete"]:
         why = "the search was stopped, a lower one may exist"
         checks.append(Check("least gamma", best, best, True, not_judged=why))
-    return check_design("hinfsyn", parts.model, law, parts.u, parts.y, figures, checks)
+    return check_design(HinfDesign, "hinfsyn", parts.model, controller, parts.u, parts.y, figures, checks)
 
 
 def _law(
@@ -250,20 +280,22 @@ def _law(
     found: list[tuple[LinearModel, float]] = []
     for singular in SINGULAR:
         try:
-            law = law_of(parts.model, problem.controller(gamma, x, y, singular), parts.u, parts.y, "hinfsyn")
+            controller = named_controller(
+                parts.model, problem.controller(gamma, x, y, singular), parts.u, parts.y, "hinfsyn"
+            )
         except np.linalg.LinAlgError:
             continue
-        if law.period is not None:
-            law = trapezoidal(law, law.period)
-        found.append((law, _norm(parts, law)))
+        if controller.period is not None:
+            controller = trapezoidal(controller, controller.period)
+        found.append((controller, _norm(parts, controller)))
         if found[-1][1] <= gamma * (1 + ACHIEVED):
             break
     return min(found, key=lambda one: one[1])
 
 
-def _norm(parts: Partition, law: LinearModel) -> float:
+def _norm(parts: Partition, controller: LinearModel) -> float:
     """Return the norm of the closed loop from disturbances to errors; infinite if that is not stable."""
-    closed = close(parts.model, law, parts.u, parts.y)
+    closed = close(parts.model, controller, parts.u, parts.y)
     if not asymptotically_stable(closed.A, closed.period):
         return np.inf
     return float(hinfnorm(select(closed, parts.w, parts.z)))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from articulus.control.connect import close, select
-from articulus.control.design import Check, Design, check_design, law_of
+from articulus.control.design import Check, Design, check_design, named_controller
 from articulus.control.plant import Group, as_plant, of_matrices, places
 from articulus.control.riccati import cross_weight, regulator, residual_check, weight
 from articulus.control.synthesis.hinf_problem import without_feedthrough
@@ -19,6 +20,31 @@ from articulus.numerics.lyapunov import covariance
 
 AGREE = 1e-5
 """Relative difference between the cost by the Riccati solutions and that of the closed loop."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LqgDesign(Design):
+    """A linear-quadratic regulator on the states that a Kalman filter estimates.
+
+    Parameters
+    ----------
+    cost : float
+        Mean of x'Qx + u'Ru of the closed loop.
+    gain : array, (commands, states)
+        Of the regulator.
+    filter_gain : array, (states, measured)
+        Of the filter.
+    regulator_poles : complex array
+        [rad/s]
+    filter_poles : complex array
+        [rad/s]
+    """
+
+    cost: float
+    gain: np.ndarray
+    filter_gain: np.ndarray
+    regulator_poles: np.ndarray
+    filter_poles: np.ndarray
 
 
 def lqg(
@@ -33,7 +59,7 @@ def lqg(
     commands: Group = None,
     measured: Group = None,
     current: bool = False,
-) -> Design:
+) -> LqgDesign:
     """Return the controller with the least mean of x'Qx + u'Ru + 2 x'Nu under white noise.
 
     Parameters
@@ -86,8 +112,7 @@ def join_regulator_and_filter(
     weights: tuple[np.ndarray, np.ndarray, np.ndarray | None],
     noise: Noise,
     current: bool,
-    figures: dict[str, Any] | None = None,
-) -> Design:
+) -> LqgDesign:
     """Return regulator and filter as one controller, with the mean cost of its closed loop."""
     if current and model.period is None:
         raise InputError(f"{method}: found current=True of a continuous plant; expected a sampled one")
@@ -103,26 +128,25 @@ def join_regulator_and_filter(
         J = K @ g.M + np.linalg.solve(size, B.T @ X @ noise.S) @ np.linalg.inv(g.innovation)
     now = K - J @ C
     matrices = without_feedthrough(A - L @ C - B @ now, L - B @ J, -now, -J, D)
-    law = law_of(model, matrices, u, y, method)
+    controller = named_controller(model, matrices, u, y, method)
     promised = float(np.trace(X @ noise.W) + np.trace(size @ (K @ g.P @ K.T - J @ g.innovation @ J.T)))
-    cost = _mean_cost(model, law, u, y, weights, noise)
+    cost = _mean_cost(model, controller, u, y, weights, noise)
     agree = bool(abs(cost - promised) <= AGREE * promised + np.finfo(float).tiny)
     check = Check("mean cost of the closed loop beside that of the Riccati solutions", cost, promised, agree)
     checks = [check, residual_check(found, "regulator"), g.check]
-    all_figures = {
+    figures = {
         "cost": cost,
         "gain": K,
         "filter_gain": L,
         "regulator_poles": rates(found.poles, model.period),
         "filter_poles": rates(g.poles, model.period),
-        **(figures or {}),
     }
-    return check_design(method, model, law, u, y, all_figures, checks)
+    return check_design(LqgDesign, method, model, controller, u, y, figures, checks)
 
 
 def _mean_cost(
     model: LinearModel,
-    law: LinearModel,
+    controller: LinearModel,
     u: np.ndarray,
     y: np.ndarray,
     weights: tuple[np.ndarray, np.ndarray, np.ndarray | None],
@@ -142,7 +166,7 @@ def _mean_cost(
         np.block([[np.zeros((n + m, k)), root[:, n:]], [spread[n:], model.D[np.ix_(y, u)]]]),
         model.period,
     )
-    loop = close(whole, law, range(k, k + m), range(n + m, n + m + p))
+    loop = close(whole, controller, range(k, k + m), range(n + m, n + m + p))
     noisy = select(loop, range(k), range(n + m))
     spread = covariance(noisy.A, noisy.B @ noisy.B.T, model.period is not None)
     return float(np.sum((noisy.C @ spread) * noisy.C) + np.sum(noisy.D**2))

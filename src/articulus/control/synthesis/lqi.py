@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from articulus.control.design import Design, check_design, law_of
+from articulus.control.design import RegulatorDesign, check_design, named_controller
 from articulus.control.plant import Group, as_plant, of_matrices, places, with_states
 from articulus.control.riccati import cross_weight, regulator, residual_check, weight
 from articulus.control.synthesis.lqr import lqr
@@ -17,7 +17,7 @@ from articulus.linear import LinearModel
 
 def lqi(
     plant: Any, Q: Any, R: Any, N: Any = None, *, tracked: Group = None, commands: Group = None
-) -> Design:
+) -> RegulatorDesign:
     """Return the state feedback with integrals of outputs: u = -K x - Ki xi, xi' = y; sampled: xi + period y is the next xi.
 
     It has the least integral (sum) of z'Qz + u'Ru + 2 z'Nu, z = [x; xi]: constant disturbances leave no error in the tracked outputs.
@@ -57,13 +57,13 @@ def lqi(
     D[:, :n] = -found.gain[:, :n]
     A = np.zeros((k, k)) if model.period is None else np.eye(k)
     every = np.arange(len(seen.outputs))
-    law = law_of(seen, (A, B, -found.gain[:, n:], D), u, every, "lqi")
-    law = dataclasses.replace(law, states=whole.states[n:])
+    controller = named_controller(seen, (A, B, -found.gain[:, n:], D), u, every, "lqi")
+    controller = dataclasses.replace(controller, states=whole.states[n:])
     figures = {"gain": found.gain, "cost": found.X}
-    return check_design("lqi", seen, law, u, every, figures, [residual_check(found)])
+    return check_design(RegulatorDesign, "lqi", seen, controller, u, every, figures, [residual_check(found)])
 
 
-def lqry(plant: Any, Q: Any, R: Any, N: Any = None, *, commands: Group = None) -> Design:
+def lqry(plant: Any, Q: Any, R: Any, N: Any = None, *, commands: Group = None) -> RegulatorDesign:
     """Return the state feedback with the least integral (sum) of y'Qy + u'Ru + 2 y'Nu; see `lqr`.
 
     Parameters

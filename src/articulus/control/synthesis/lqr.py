@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from articulus.control.design import Design, check_design, law_of, static
+from articulus.control.design import RegulatorDesign, check_design, named_controller, static
 from articulus.control.plant import Group, as_plant, places, with_states
 from articulus.control.riccati import cross_weight, regulator, residual_check, weight
 
 
-def lqr(plant: Any, Q: Any, R: Any, N: Any = None, *, commands: Group = None) -> Design:
+def lqr(plant: Any, Q: Any, R: Any, N: Any = None, *, commands: Group = None) -> RegulatorDesign:
     """Return the state feedback u = -K x with the least integral of x'Qx + u'Ru + 2 x'Nu; of a sampled plant, the least sum.
 
     Parameters
@@ -37,6 +37,8 @@ def lqr(plant: Any, Q: Any, R: Any, N: Any = None, *, commands: Group = None) ->
     q, r = weight(Q, n, "Q", "lqr", False), weight(R, len(u), "R", "lqr", True)
     found = regulator(model, u, q, r, cross_weight(N, q, r, "lqr"), "lqr")
     seen = with_states(model)
-    law = law_of(seen, static(-found.gain), u, np.arange(n), "lqr")
+    controller = named_controller(seen, static(-found.gain), u, np.arange(n), "lqr")
     figures = {"gain": found.gain, "cost": found.X}
-    return check_design("lqr", seen, law, u, np.arange(n), figures, [residual_check(found)])
+    return check_design(
+        RegulatorDesign, "lqr", seen, controller, u, np.arange(n), figures, [residual_check(found)]
+    )

@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from articulus.control.analysis.zeros import tzero
 from articulus.control.connect import select, series
-from articulus.control.design import Design
 from articulus.control.modes import require_stabilizable, unstable
 from articulus.control.plant import Group, as_plant, of_matrices, places
 from articulus.control.riccati import regulator, weight
 from articulus.control.synthesis.kalman import Noise, gains
-from articulus.control.synthesis.lqg import join_regulator_and_filter
+from articulus.control.synthesis.lqg import LqgDesign, join_regulator_and_filter
 from articulus.errors import InputError, doubtful
 from articulus.linear import LinearModel
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RecoveryDesign(LqgDesign):
+    """A controller that recovers the loop of a regulator or of a filter.
+
+    Parameters
+    ----------
+    mismatch : float
+        Largest difference of the loops over frequency, over I + target.
+    target : LinearModel
+        Loop that is recovered.
+    loop : LinearModel
+        Loop that was reached.
+    """
+
+    mismatch: float
+    target: LinearModel
+    loop: LinearModel
 
 
 def ltru(
@@ -28,7 +47,7 @@ def ltru(
     *,
     commands: Group = None,
     measured: Group = None,
-) -> Design:
+) -> RecoveryDesign:
     """Return an LQG controller whose loop, opened at the plant's input, tends to that of the regulator, K (sI - A)^-1 B.
 
     The filter is designed for the noise W + recovery B B' on the states: the larger, the nearer to the regulator's loop
@@ -59,7 +78,7 @@ def ltru(
     more = Noise(noise.W + recovery * B @ B.T, noise.V, noise.S)
     design = join_regulator_and_filter("ltru", model, u, y, (q, r, None), more, model.period is not None)
     plain = select(model, u, y)
-    return _compare_with_target(design, target, series(plain, _minus(design.law)), model.A - B @ K)
+    return _compare_with_target(design, target, series(plain, _minus(design.controller)), model.A - B @ K)
 
 
 def ltry(
@@ -72,7 +91,7 @@ def ltry(
     *,
     commands: Group = None,
     measured: Group = None,
-) -> Design:
+) -> RecoveryDesign:
     """Return an LQG controller whose loop, opened at the plant's output, tends to that of the filter, C (sI - A)^-1 L.
 
     The regulator is designed for the weight Q + recovery C'C; see `ltru` for the rest.
@@ -85,7 +104,7 @@ def ltry(
     more = q + recovery * C.T @ C
     design = join_regulator_and_filter("ltry", model, u, y, (more, r, None), noise, model.period is not None)
     plain = select(model, u, y)
-    return _compare_with_target(design, target, series(_minus(design.law), plain), model.A - L @ C)
+    return _compare_with_target(design, target, series(_minus(design.controller), plain), model.A - L @ C)
 
 
 def _data(
@@ -103,13 +122,13 @@ def _data(
     return model, u, y, q, r, Noise(w, v, np.zeros((n, len(y))))
 
 
-def _minus(law: LinearModel) -> LinearModel:
-    return of_matrices(law.A, law.B, -law.C, -law.D, law.period)
+def _minus(controller: LinearModel) -> LinearModel:
+    return of_matrices(controller.A, controller.B, -controller.C, -controller.D, controller.period)
 
 
 def _compare_with_target(
-    design: Design, target: LinearModel, loop: LinearModel, regulated: np.ndarray
-) -> Design:
+    design: LqgDesign, target: LinearModel, loop: LinearModel, regulated: np.ndarray
+) -> RecoveryDesign:
     rates = np.abs(of_matrices(regulated, np.eye(len(regulated)), period=target.period).poles)
     rates = rates[np.isfinite(rates) & (rates > 0)]
     top = 10 * rates.max(initial=1e-3) if target.period is None else np.pi / target.period
@@ -117,8 +136,10 @@ def _compare_with_target(
     wanted, found = target.response(omega), loop.response(omega)
     eye = np.eye(wanted.shape[-1])
     off = np.linalg.norm(found - wanted, 2, axis=(1, 2)) / np.linalg.norm(eye + wanted, 2, axis=(1, 2))
-    figures = {**design.figures, "mismatch": float(off.max()), "target": target, "loop": loop}
-    return Design(design.method, design.plant, design.law, design.closed, figures, design.checks)
+    return RecoveryDesign(
+        design.method, design.plant, design.controller, design.closed, design.checks,
+        **design.figures, mismatch=float(off.max()), target=target, loop=loop,
+    )  # fmt: skip
 
 
 def _zeros_warned(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from articulus.control.analysis.norms import hinfnorm
 from articulus.control.analysis.scaling import scale_states
 from articulus.control.connect import close, select, series
-from articulus.control.design import Check, Design, check_design, law_of
+from articulus.control.design import Check, Design, check_design, named_controller
 from articulus.control.modes import require_detectable, require_stabilizable
 from articulus.control.plant import Group, as_plant, of_matrices, places
 from articulus.control.riccati import residual_check, riccati
@@ -25,6 +26,28 @@ SINGULAR = 1e-9
 """Relative singular value of the descriptor matrix below which states of the controller are eliminated."""
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NcfDesign(Design):
+    """Loop shaping with normalized coprime factors.
+
+    Parameters
+    ----------
+    margin : float
+        Of the shaped loop, between 0 and 1.
+    margin_optimal : float
+        Largest possible.
+    gamma : float
+        1 / margin.
+    shaped : LinearModel
+        The plant with its weights.
+    """
+
+    margin: float
+    margin_optimal: float
+    gamma: float
+    shaped: LinearModel
+
+
 @threadpool_limits.wrap(limits=1, user_api="blas")  # small matrices: threads only wait for each other
 def ncfsyn(
     plant: Any,
@@ -34,7 +57,7 @@ def ncfsyn(
     commands: Group = None,
     measured: Group = None,
     relax: float = 0.1,
-) -> Design:
+) -> NcfDesign:
     """Return the controller W1 K W2 that is most robust for the shaped plant W2 G W1.
 
     The weights give the loop its shape; K makes it stable for every shaped plant whose normalized coprime factors differ by
@@ -72,12 +95,12 @@ def ncfsyn(
         K = trapezoidal(K, model.period)
     norm = coprime_norm(shaped, K)
     bound = (1 + relax) * least
-    law = _name_ports(series(series(after, K), before), whole, u, y)
+    controller = _name_ports(series(series(after, K), before), whole, u, y)
     figures = {"margin": 1 / norm, "margin_optimal": 1 / least, "gamma": norm, "shaped": shaped}
     check = Check(
         "norm of [I; K] (I - G K)^-1 [I, G] of the shaped plant", norm, bound, norm <= bound * (1 + 1e-5)
     )
-    return check_design("ncfsyn", whole, law, u, y, figures, [check, *solved])
+    return check_design(NcfDesign, "ncfsyn", whole, controller, u, y, figures, [check, *solved])
 
 
 def _central(model: LinearModel, relax: float) -> tuple[LinearModel, float, list[Check]]:
@@ -117,5 +140,5 @@ def coprime_norm(shaped: LinearModel, K: LinearModel) -> float:
 
 
 def _name_ports(K: LinearModel, plant: LinearModel, u: np.ndarray, y: np.ndarray) -> LinearModel:
-    law = law_of(plant, (K.A, K.B, K.C, K.D), u, y, "ncfsyn")
-    return dataclasses.replace(law, period=plant.period)
+    controller = named_controller(plant, (K.A, K.B, K.C, K.D), u, y, "ncfsyn")
+    return dataclasses.replace(controller, period=plant.period)

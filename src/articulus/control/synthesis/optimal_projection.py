@@ -13,13 +13,14 @@ hold, which is checked.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 from threadpoolctl import threadpool_limits
 
-from articulus.control.design import Check, Design, check_design, law_of
+from articulus.control.design import Check, Design, check_design, named_controller
 from articulus.control.modes import require_detectable, require_stabilizable
 from articulus.control.plant import Group, Partition
 from articulus.control.riccati import riccati
@@ -32,6 +33,28 @@ HOLDS = 1e-3
 """Residual of the four equations, relative, up to which they count as solved."""
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OptimalProjectionDesign(Design):
+    """The controller of a lower order with the least H2 norm.
+
+    Parameters
+    ----------
+    h2 : float
+        Norm of the closed loop.
+    full : float
+        Least norm with a controller of the order of the plant.
+    projection : array, (n, n)
+        tau of the equations.
+    residuals : sequence of float
+        Of the equations, relative.
+    """
+
+    h2: float
+    full: float
+    projection: np.ndarray
+    residuals: Any
+
+
 def optimal_projection(
     plant: Any,
     order: int,
@@ -39,7 +62,7 @@ def optimal_projection(
     commands: Group,
     measured: Group,
     iterations: int = 1000,
-) -> Design:
+) -> OptimalProjectionDesign:
     """Return the controller of given order with the least H2 norm from disturbances to errors, and its projection.
 
     Parameters
@@ -117,9 +140,11 @@ def optimal_projection(
         "projection": d[:, None] * tau / d,
         "residuals": residuals,
     }
-    law = law_of(p.model, (A, B, C, D), p.u, p.y, "optimal projection")
+    controller = named_controller(p.model, (A, B, C, D), p.u, p.y, "optimal projection")
     checks = [Check("residual of the optimal projection equations, relative", worst, HOLDS, worst < HOLDS)]
-    return check_design("optimal projection", given.model, law, p.u, p.y, figures, checks)
+    return check_design(
+        OptimalProjectionDesign, "optimal projection", given.model, controller, p.u, p.y, figures, checks
+    )
 
 
 def _cost(p: Partition, A: np.ndarray, B: np.ndarray, C: np.ndarray) -> float:
@@ -140,9 +165,9 @@ def _balanced(
     return roots[1] @ Vh[:order].T * scale, roots[0] @ U[:, :order] * scale
 
 
-def _equations(p: Partition, law: tuple, weights: tuple) -> tuple[np.ndarray, np.ndarray]:
+def _equations(p: Partition, controller: tuple, weights: tuple) -> tuple[np.ndarray, np.ndarray]:
     """Return the projection and the relative residuals of the four equations at a controller, from the closed loop's Gramians."""
-    (A_, B_, C_), (R1, R2, V1, V2) = law, weights
+    (A_, B_, C_), (R1, R2, V1, V2) = controller, weights
     n, A, B, C = len(p.A), p.A, p.B2, p.C2
     whole = np.block([[A, B @ C_], [B_ @ C, A_]])
     noise = scipy.linalg.block_diag(V1, B_ @ V2 @ B_.T)

@@ -7,6 +7,7 @@ Control, JPL, 1989. A pair of complex poles is assigned in one real step, so tha
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import scipy.linalg
 
 from articulus.control.analysis.scaling import scale_states
 from articulus.control.connect import select
-from articulus.control.design import Check, Design, check_design, law_of, static
+from articulus.control.design import Check, GainDesign, check_design, named_controller, static
 from articulus.control.modes import unstable
 from articulus.control.plant import Group, as_plant, places
 from articulus.errors import InputError, doubtful
@@ -25,9 +26,22 @@ ASSIGNED = 1e-6
 """Distance of a pole from where it should be, over the largest of the matrix, up to which it counts as assigned."""
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OutputPolesDesign(GainDesign):
+    """An output feedback that places some poles.
+
+    Parameters
+    ----------
+    left : array
+        Poles that were not placed [rad/s].
+    """
+
+    left: np.ndarray
+
+
 def output_poles(
     plant: Any, poles: Sequence[complex], *, commands: Group = None, measured: Group = None
-) -> Design:
+) -> OutputPolesDesign:
     """Return the static output feedback u = -K y whose closed loop has the given poles, at most m + p - 1 of them.
 
     Poles are assigned in the order given; the gain depends on it. A pole that the plant has as a strong transmission zero, where its
@@ -72,13 +86,21 @@ def output_poles(
     off = max((abs(found[i] - s) for i, s in chosen), default=0.0) / max(np.abs(found).max(), 1e-300)
     left = np.delete(found, [i for i, _ in chosen])
     checks = [Check("distance of the chosen poles, relative", off, ASSIGNED, off < ASSIGNED)]
-    law = law_of(model, static(-K), u, y, "output poles")
+    controller = named_controller(model, static(-K), u, y, "output poles")
     bad = left[unstable(left, model.period, np.abs(found).max())]
     if len(bad):
         text = ", ".join(f"{s:.4g}" for s in bad)
         doubtful(f"output_poles: the closed loop is unstable: poles that were not chosen are at {text}")
     return check_design(
-        "output poles", model, law, u, y, {"gain": K, "left": left}, checks, stable=not len(bad)
+        OutputPolesDesign,
+        "output poles",
+        model,
+        controller,
+        u,
+        y,
+        {"gain": K, "left": left},
+        checks,
+        stable=not len(bad),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,40 @@ import numpy as np
 from articulus.control.analysis.margins import margins
 from articulus.control.analysis.open_loop import open_loop
 from articulus.control.connect import select
-from articulus.control.design import Check, Design, check_design, law_of
+from articulus.control.design import Check, Design, check_design, named_controller
 from articulus.control.plant import Group, as_plant, places
 from articulus.errors import DoubtfulResult, InputError
 
 INTEGRAL, FILTER = 0.15, 10.0
 """Corner of the integral part over the crossover frequency, and of the filter of the derivative over it."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PidDesign(Design):
+    """A PID controller, kp + ki / s + kd s / (1 + s / n) or its sampled form.
+
+    Parameters
+    ----------
+    kp : float
+        Of the error.
+    ki : float
+        Of its integral [1/s].
+    kd : float
+        Of its derivative [s].
+    n : float
+        Corner of the derivative [rad/s].
+    gain_margin : float
+        Factor by which the gain may grow.
+    phase_margin : float
+        [deg]
+    """
+
+    kp: float
+    ki: float
+    kd: float
+    n: float
+    gain_margin: float
+    phase_margin: float
 
 
 def pidtune(
@@ -26,7 +55,7 @@ def pidtune(
     integral: bool = True,
     command: Group = None,
     measured: Group = None,
-) -> Design:
+) -> PidDesign:
     """Return u = -(kp + ki / s + kd s / (1 + s / n)) y with the given crossover frequency and phase margin.
 
     Parameters
@@ -83,14 +112,14 @@ def pidtune(
         )
     kp = 1 / abs(response * (base + kd_over * rate))
     ki, kd = kp * ki_over, kp * kd_over
-    law = law_of(model, _matrices(kp, ki, kd, n), u, y, "pid")
+    controller = named_controller(model, _matrices(kp, ki, kd, n), u, y, "pid")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DoubtfulResult)  # an unstable loop is refused below
-        found = margins(open_loop(model, law)).channels[0]
+        found = margins(open_loop(model, controller)).channels[0]
     phase = float(np.degrees(found.phase))
     kept = Check("phase margin [deg]", phase, phase_margin, phase > phase_margin - 1.0)
     figures = {"kp": kp, "ki": ki, "kd": kd, "n": n, "gain_margin": found.gain_up, "phase_margin": phase}
-    return check_design("pid", model, law, u, y, figures, [kept])
+    return check_design(PidDesign, "pid", model, controller, u, y, figures, [kept])
 
 
 def _lead(base: complex, rate: complex, needed: float, margin: float) -> float | None:

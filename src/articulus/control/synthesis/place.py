@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from articulus.control.analysis.scaling import scale_states
-from articulus.control.design import Check, Design, check_design, law_of, static
+from articulus.control.design import Check, GainDesign, check_design, named_controller, static
 from articulus.control.modes import heaviest, out_of_reach
 from articulus.control.plant import Group, as_plant, places, with_states
 from articulus.errors import InputError
@@ -18,7 +18,7 @@ DEPENDENT = 1e-10
 """Singular value of B over the largest below which inputs count as doing the same."""
 
 
-def place(plant: Any, poles: Sequence[complex], *, commands: Group = None) -> Design:
+def place(plant: Any, poles: Sequence[complex], *, commands: Group = None) -> GainDesign:
     """Return the state feedback u = -K x whose closed loop has the given poles, as insensitive as the inputs allow.
 
     By the iteration of Yang & Tits on the eigenvectors (SciPy), the successor of that of Kautsky, Nichols & Van Dooren.
@@ -54,9 +54,9 @@ def place(plant: Any, poles: Sequence[complex], *, commands: Group = None) -> De
     distances = np.abs(np.linalg.eigvals(model.A - model.B[:, u] @ K)[:, None] - wanted)
     off = distances[linear_sum_assignment(distances)].max() / max(np.abs(wanted).max(), np.finfo(float).tiny)
     seen = with_states(model)
-    law = law_of(seen, static(-K), u, np.arange(len(A)), "place")
+    controller = named_controller(seen, static(-K), u, np.arange(len(A)), "place")
     check = Check("distance of the poles, relative", float(off), 1e-5, bool(off < 1e-5))
-    return check_design("place", seen, law, u, np.arange(len(A)), {"gain": K}, [check])
+    return check_design(GainDesign, "place", seen, controller, u, np.arange(len(A)), {"gain": K}, [check])
 
 
 def _gain(A: np.ndarray, B: np.ndarray, wanted: np.ndarray) -> np.ndarray:

@@ -7,12 +7,13 @@ P = sqrt(d_s d_o) diag(K^-1, M^-1): no feedback of y leaves less, and u = -sqrt(
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import splu
 
-from articulus.control.design import Check, Design, check_design, law_of, static
+from articulus.control.design import Check, Design, check_design, named_controller, static
 from articulus.errors import InputError
 from articulus.linear import SecondOrder
 
@@ -20,7 +21,28 @@ SAME = 1e-9
 """Difference of a sensor's row from its actuator's column, relative, up to which they count as co-located."""
 
 
-def rate_feedback(structure: Any, sensor: float, actuator: float, *, outputs: Any = None) -> Design:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RateFeedbackDesign(Design):
+    """Feedback of rates with bounds of its cost.
+
+    Parameters
+    ----------
+    gain : float
+        u = -gain y.
+    bound : array
+        Upper bounds of the mean cost.
+    rate_bound : array
+        The same of the rates alone.
+    """
+
+    gain: float
+    bound: np.ndarray
+    rate_bound: np.ndarray
+
+
+def rate_feedback(
+    structure: Any, sensor: float, actuator: float, *, outputs: Any = None
+) -> RateFeedbackDesign:
     """Return u = -sqrt(actuator / sensor) y on co-located rates y, with the attainable mean square of chosen displacements.
 
     Parameters
@@ -59,9 +81,16 @@ def rate_feedback(structure: Any, sensor: float, actuator: float, *, outputs: An
         ) from error
     model = s.first_order()
     u = np.arange(len(model.inputs))
-    law = law_of(model, static(-g * np.eye(len(u))), u, u, "rate feedback")
+    controller = named_controller(model, static(-g * np.eye(len(u))), u, u, "rate feedback")
     symmetric = float(abs(s.K - s.K.T).max() / abs(s.K).max())
     check = Check("asymmetry of the stiffness, relative", symmetric, 1e-8, symmetric < 1e-8)
     return check_design(
-        "rate feedback", model, law, u, u, {"gain": g, "bound": bounds[0], "rate_bound": bounds[1]}, [check]
+        RateFeedbackDesign,
+        "rate feedback",
+        model,
+        controller,
+        u,
+        u,
+        {"gain": g, "bound": bounds[0], "rate_bound": bounds[1]},
+        [check],
     )

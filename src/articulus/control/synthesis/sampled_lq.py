@@ -9,12 +9,12 @@ import numpy as np
 import scipy.linalg
 
 from articulus.control.connect import select
-from articulus.control.design import Design, check_design, law_of, static
+from articulus.control.design import RegulatorDesign, check_design, named_controller, static
 from articulus.control.plant import Group, as_plant, places, with_states
 from articulus.control.riccati import cross_weight, regulator, residual_check, weight
 from articulus.control.sampling import TO_ROUNDING, sample
 from articulus.control.synthesis.kalman import Noise, noise_of
-from articulus.control.synthesis.lqg import command_places, join_regulator_and_filter
+from articulus.control.synthesis.lqg import LqgDesign, command_places, join_regulator_and_filter
 from articulus.errors import InputError
 from articulus.linear import LinearModel
 
@@ -28,7 +28,7 @@ def lqrd(
     *,
     delay: float = 0.0,
     commands: Group = None,
-) -> Design:
+) -> RegulatorDesign:
     """Return the sampled state feedback with the least integral of x'Qx + u'Ru + 2 x'Nu of a continuous plant.
 
     Between the samples the plant moves as it does: the cost is the integral over continuous time, not a sum over samples.
@@ -58,9 +58,18 @@ def lqrd(
     Qd, Rd, Nd = sampled_cost(driven, q, r, cross, period, delay)
     n, m = whole.B.shape
     found = regulator(whole, np.arange(m), Qd, Rd, Nd, "lqrd")
-    law = law_of(whole, static(-found.gain), np.arange(m), np.arange(n), "lqrd")
+    controller = named_controller(whole, static(-found.gain), np.arange(m), np.arange(n), "lqrd")
     figures = {"gain": found.gain, "cost": found.X}
-    return check_design("lqrd", whole, law, np.arange(m), np.arange(n), figures, [residual_check(found)])
+    return check_design(
+        RegulatorDesign,
+        "lqrd",
+        whole,
+        controller,
+        np.arange(m),
+        np.arange(n),
+        figures,
+        [residual_check(found)],
+    )
 
 
 def lqgd(
@@ -76,7 +85,7 @@ def lqgd(
     commands: Group = None,
     measured: Group = None,
     current: bool = False,
-) -> Design:
+) -> LqgDesign:
     """Return the sampled LQG controller of a continuous plant for its continuous cost and noise.
 
     Parameters
@@ -114,7 +123,7 @@ def lqgd(
     )
     between = np.trace(continuous.W @ _double_integral(model.A, q, period))
     mean = (design.cost + float(between)) / period
-    return dataclasses.replace(design, figures={**design.figures, "cost": mean})
+    return dataclasses.replace(design, cost=mean)
 
 
 def sampled_cost(

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from articulus.control.connect import series, side_by_side
-from articulus.control.design import Design, static
+from articulus.control.design import static
 from articulus.control.plant import Group, Partition, of_matrices
 from articulus.control.synthesis.augw import Weight, weighting
-from articulus.control.synthesis.h2syn import h2syn
+from articulus.control.synthesis.h2syn import H2Design, h2syn
 
 
 def weighted_lqg(
@@ -23,7 +23,7 @@ def weighted_lqg(
     effort: Weight = 1.0,
     disturbances: Weight = 1.0,
     noise: Weight = 1.0,
-) -> Design:
+) -> H2Design:
     """Return the controller with the least mean square of weighted errors and commands under colored noise.
 
     Parameters

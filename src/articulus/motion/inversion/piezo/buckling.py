@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from articulus.control.design import Check, Design
+from articulus.control.design import Check, RegulatorDesign
 from articulus.control.robust.polynomials import FamilyStability, kharitonov
 from articulus.control.synthesis.lqr import lqr
 from articulus.errors import InputError, doubtful
@@ -114,7 +114,7 @@ class BucklingControl:
         That it was designed for.
     modes : tuple of int
         Modes of the design, counted from 1.
-    design : Design
+    design : RegulatorDesign
         State feedback v = -K x on these modes.
     buckling_loads : array, (n,) [N]
         Of the column without control.
@@ -133,7 +133,7 @@ class BucklingControl:
 
     load: float
     modes: tuple[int, ...]
-    design: Design
+    design: RegulatorDesign
     buckling_loads: np.ndarray
     limit: float
     loads: np.ndarray
