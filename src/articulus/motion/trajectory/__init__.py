@@ -11,6 +11,7 @@ from articulus.motion.trajectory.costs import (
     Time,
 )
 from articulus.motion.trajectory.keeping import Facing, InBox, Keep, OnLine
+from articulus.motion.trajectory.legs import Itinerary, Leg, plan_legs
 from articulus.motion.trajectory.obstacles import Apart, Ball, Clear, Crate, Hull, Obstacle, Rod
 from articulus.motion.trajectory.online import Deadlines, reaching
 from articulus.motion.trajectory.overload import Overload
@@ -73,9 +74,11 @@ __all__ = [
     "FunctionCost",
     "Hull",
     "InBox",
+    "Itinerary",
     "JerkMotion",
     "Jump",
     "Keep",
+    "Leg",
     "Link",
     "MotionSymbols",
     "Obstacle",
@@ -111,6 +114,7 @@ __all__ = [
     "ode",
     "path_speed",
     "plan",
+    "plan_legs",
     "point_to_point",
     "reaching",
     "solve_problem",

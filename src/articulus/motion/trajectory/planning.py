@@ -20,6 +20,8 @@ from articulus.motion.trajectory.schemes import PlanSettings
 from articulus.motion.trajectory.schemes import scheme as scheme_of
 from articulus.motion.trajectory.task import Task
 
+LIMITS = ("torque_limit", "velocity_limit", "acceleration_limit", "jerk_limit", "torque_rate_limit")
+"""Limits by joint."""
 SMOOTHED = 0.3, 0.1
 """Speeds about which dry friction is smoothed, over the largest of the motion, one search after the other."""
 
@@ -222,13 +224,9 @@ def plan(
         More of ipopt's; see `solve_problem`.
     """
     require_mechanism(mechanism)
-    limits = {
-        "torque_limit": torque_limit,
-        "velocity_limit": velocity_limit,
-        "acceleration_limit": acceleration_limit,
-        "jerk_limit": jerk_limit,
-        "torque_rate_limit": torque_rate_limit,
-    }
+    limits = dict(
+        zip(LIMITS, (torque_limit, velocity_limit, acceleration_limit, jerk_limit, torque_rate_limit))
+    )
     task = Task(
         mechanism,
         q0,

@@ -198,7 +198,11 @@ def ode(
     x_bounds: Sequence[tuple[float, float]] | None = None,
     u_bounds: Sequence[tuple[float, float]] | None = None,
     path: Mapping[str, tuple[SX, Any, Any]] | None = None,
+    at_start: Mapping[str, tuple[SX, Any, Any]] | None = None,
     at_end: Mapping[str, tuple[SX, Any, Any]] | None = None,
+    parameters: SX | None = None,
+    parameter_bounds: Sequence[tuple[float, float]] | None = None,
+    t: SX | None = None,
     name: str = "motion",
     guess: tuple[Any, Any] | None = None,
     scale: tuple[Any, Any] | None = None,
@@ -220,8 +224,13 @@ def ode(
     time : casadi.SX
         Symbol that stands for the duration in `final`.
     x_bounds, u_bounds : sequence of (float, float)
-    path, at_end : dict of name to (expression, lower, upper)
-        Of x and u, at every time and at the end.
+    path, at_start, at_end : dict of name to (expression, lower, upper)
+        Of x and u, at every time, at the start and at the end.
+    parameters : casadi.SX
+        Symbols of numbers that do not change with time and may be chosen; states without a rate, by their names in the plan.
+    parameter_bounds : sequence of (float, float)
+    t : casadi.SX
+        Symbol that stands for the time since the start of the phase [s], in all expressions.
     guess : (array, array)
         States along the way, (times, nx), and inputs; a straight line and zeros if not given.
     scale : (array, array)
@@ -230,6 +239,22 @@ def ode(
     nx, nu = x.numel(), u.numel()
     if rates.numel() != nx:
         raise InputError(f"ode: found {rates.numel()} rates of {nx} states; expected as many")
+    if parameters is not None or t is not None:
+        more, rest = _constants_and_clock(parameters, parameter_bounds, t, span(duration)[1])
+        start, end, x_bounds = (
+            [*(given if given is not None else [default] * nx), *each]
+            for given, default, each in zip((start, end, x_bounds), (None, None, ANY), rest)
+        )
+        if guess is not None:
+            known = np.atleast_2d(np.asarray(guess[0], dtype=float))
+            guess = np.hstack([known, np.tile(_middle(np.array(rest[2])), (len(known), 1))]), guess[1]
+        if scale is not None:
+            scale = np.append(scale[0], _sizes(np.array(rest[2], dtype=float))), scale[1]
+        x, rates = (
+            ca.vertcat(x, more),
+            ca.vertcat(rates, SX.zeros(more.numel() - (t is not None)), SX.ones(int(t is not None))),
+        )
+        nx = x.numel()
     f = SX.sym("f", nx)
     z = ca.vertcat(x, f, u)
     names = (
@@ -242,7 +267,7 @@ def ode(
     first, last = (_ends(each, nx, nu, bounds) for each in (start, end))
     sizes = _sizes(bounds, first, last) if scale is None else np.concatenate([scale[0], scale[0], scale[1]])
     clock = SX.sym("T") if time is None else time
-    held = [*(path or {}).values(), *(at_end or {}).values()]
+    held = [*(path or {}).values(), *(at_start or {}).values(), *(at_end or {}).values()]
     given = [each for each in (rates, running, final, *(e for e, _, _ in held)) if each is not None]
     _require_known(ca.vertcat(*(ca.vec(SX(each)) for each in given)), [x, u, clock])
     return Phase(
@@ -258,11 +283,24 @@ def ode(
         (first[:, 0], first[:, 1]),
         (last[:, 0], last[:, 1]),
         path=_constraints(z, path),
+        at_start=_constraints(z, at_start),
         at_end=_constraints(z, at_end),
         running=None if running is None else ca.Function("running", [z], [running]),
         final=None if final is None else ca.Function("final", [z, clock], [final]),
         guess=_guess(first, last, nx, nu, guess),
     )
+
+
+def _constants_and_clock(
+    parameters: SX | None, bounds: Any, t: SX | None, longest: float
+) -> tuple[SX, tuple[list[Any], list[Any], list[Any]]]:
+    """Return parameters and time as states, with their bounds at the start, at the end and at every time."""
+    count = 0 if parameters is None else parameters.numel()
+    always = [tuple(pair) for pair in _pairs("parameter_bounds", bounds, count)]
+    symbols, start = SX(0, 1) if parameters is None else ca.vec(parameters), [None] * count
+    if t is not None:
+        symbols, start, always = ca.vertcat(symbols, t), [*start, 0.0], [*always, (0.0, longest)]
+    return symbols, (start, [None] * len(start), always)
 
 
 def _pairs(what: str, given: Any, count: int) -> np.ndarray:

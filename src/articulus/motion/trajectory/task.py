@@ -107,6 +107,8 @@ class Task:
         Named parameters of the mechanism that the plan may choose, with their bounds.
     name : str
         Of the phase.
+    continues : bool
+        Whether a phase before says where this one starts; q0 and v0 are estimates then.
     """
 
     mechanism: Mechanism
@@ -129,6 +131,7 @@ class Task:
     goal_velocity: Any = None
     parameters: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     name: str = "motion"
+    continues: bool = False
 
     @cached_property
     def smoothed(self) -> Mechanism:
@@ -414,7 +417,7 @@ class Task:
             when: tuple(x.constraint(motion, z) for x in self.conditions if x.when == when) for when in WHEN
         }
         path += chosen["path"]
-        if not self.start_goals:
+        if not self.start_goals and not self.continues:
             self._check(path, "q0", first, self.first_velocity)
         if not self.goals:
             self._check(path, "goal", last, self.last_velocity)
@@ -490,6 +493,8 @@ class Task:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the bounds at the start: at a position unless there are goals of frames, with a velocity; at rest without acceleration."""
         m, c, start = self.mechanism, self.columns, (lower.copy(), upper.copy())
+        if self.continues:
+            return start
         if not self.start_goals:
             _fix(start, c.q, first, range(m.nq))
         _fix(start, c.v, self.first_velocity, range(m.nv))
