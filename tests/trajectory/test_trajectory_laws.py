@@ -67,7 +67,9 @@ def test_all_schemes_agree_with_the_riccati_equation(name: str) -> None:
     if scheme(name).has_multipliers:
         assert found.costates[0][0] == pytest.approx(costates, abs=0.02 if CLOSE[name] > 1e-4 else 1e-3)
     else:
-        assert found.gains[0] == pytest.approx(gain, abs=0.02)  # of a step, not of an instant
+        finer = solve_problem(regulator(), scheme=name, intervals=160, tolerance=1e-10)
+        off = [float(np.abs(each.gains[0] - gain).max()) for each in (found, finer)]
+        assert off[1] < off[0] / 3 < 0.1  # order 1: a quarter with four times as many steps
 
 
 @pytest.mark.parametrize("name", ["radau 3", "lobatto 4", "hermite_simpson"])
@@ -199,3 +201,38 @@ def test_passing_without_a_stop_is_cheaper_and_as_good_as_the_spline() -> None:
 def test_legs_that_are_none(legs, more, told: str) -> None:
     with pytest.raises(InputError, match=told):
         plan_legs(hinge(1.0), [0.0], legs, **more)
+
+
+# ends
+
+
+def turning(end: list[float], **more) -> Phase:
+    """Return a point that an input turns about the origin, x' = -w y, y' = w x: its distance from there never changes."""
+    x, w = SX.sym("x", 2), SX.sym("w")
+    rates = w * ca.vertcat(-x[1], x[0])
+    given = {"duration": 1.0, "start": [1.0, 0.0], "running": w**2, "x_bounds": [(-2, 2), (-2, 2)]} | more
+    return ode(x, w, rates, end=end, **given)
+
+
+@pytest.mark.parametrize("name", ["hermite_simpson", "radau 2", "shooting"])
+def test_ends_that_hold_by_themselves_are_left_out(name: str) -> None:
+    """A quarter turn in 1 s costs (pi / 2)^2; both coordinates of the end are one number too many."""
+    found = solve_problem(turning([0.0, 1.0]), scheme=name, intervals=20)
+    assert found.converged
+    assert found.cost == pytest.approx((np.pi / 2) ** 2, rel=1e-4)
+    assert found.courses[0].z[-1, :2] == pytest.approx([0.0, 1.0], abs=1e-4)
+
+
+def test_ends_that_no_input_connects_are_told() -> None:
+    with pytest.raises(InputError, match=r"a square sum of x_0, x_1 is 1 and 1.44; expected the same"):
+        solve_problem(turning([0.0, 1.2]))
+
+
+def test_given_ends_are_kept_exactly_where_inputs_are_fixed() -> None:
+    x, u = SX.sym("x", 2), SX.sym("u")
+    phase = ode(
+        x, u, ca.vertcat(x[1], u), duration=1.0, start=[0.1, 0.3], u_bounds=[(0.7, 0.7)], running=u**2
+    )
+    found = solve_problem(phase, intervals=5)
+    assert found.courses[0].z[0, :2].tolist() == [0.1, 0.3]
+    assert found.courses[0].z[-1, 0] == pytest.approx(0.1 + 0.3 + 0.35, rel=1e-9)

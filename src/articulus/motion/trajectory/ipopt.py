@@ -181,7 +181,7 @@ def solve(
     columns, hessian_scale = _column_scales(jacobian_pattern, hessian_pattern, scale)
     vector, one, none = ca.Sparsity.dense(n, 1), ca.Sparsity.dense(1, 1), ca.Sparsity(0, 0)
     rows = ca.Sparsity.dense(m, 1)
-    given = [("x", vector), ("p", none)]
+    arguments = [("x", vector), ("p", none)]
 
     def values(x: np.ndarray, p: np.ndarray) -> Sequence[Any]:
         return (lambda: factor * program.cost(x * scale), lambda: program.residuals(x * scale))
@@ -202,12 +202,12 @@ def solve(
         return (lambda: program.hessian(x * scale, factor * float(weight[0]), multipliers) * hessian_scale,)
 
     shared = [
-        _Shared("nlp", given, [("f", one), ("g", rows)], values),
-        _Shared("nlp_grad_f", given, [("f", one), ("grad_f_x", vector)], gradient),
-        _Shared("nlp_jac_g", given, [("g", rows), ("jac_g_x", jacobian_pattern)], jacobian),
+        _Shared("nlp", arguments, [("f", one), ("g", rows)], values),
+        _Shared("nlp_grad_f", arguments, [("f", one), ("grad_f_x", vector)], gradient),
+        _Shared("nlp_jac_g", arguments, [("g", rows), ("jac_g_x", jacobian_pattern)], jacobian),
         _Shared(
             "nlp_hess_l",
-            [*given, ("lam_f", one), ("lam_g", rows)],
+            [*arguments, ("lam_f", one), ("lam_g", rows)],
             [("triu_hess_gamma_x_x", hessian_pattern)],
             hessian,
         ),
@@ -252,8 +252,11 @@ def solve(
         if function.error is not None:
             raise function.error
     stats = solver.stats()
+    x = np.array(found["x"]).ravel() * scale
+    given = program.lower == program.upper  # where there are few unknowns besides, ipopt moves these by 1e-8
+    x[given] = program.lower[given]
     return Solution(
-        np.array(found["x"]).ravel() * scale,
+        x,
         float(found["f"]) / factor,
         np.array(found["lam_g"]).ravel() / factor,
         np.array(found["lam_x"]).ravel() / (factor * scale),

@@ -13,6 +13,7 @@ import numpy as np
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError, did_you_mean
 from articulus.motion.trajectory.costs import Condition, costs_of
+from articulus.motion.trajectory.invariants import open_redundant_ends
 from articulus.motion.trajectory.ipopt import SolverSettings
 from articulus.motion.trajectory.plans import OVER, PhaseCourse, Plan
 from articulus.motion.trajectory.problem import Guess, GuessAlong, Phase, Problem
@@ -75,6 +76,8 @@ def solve_problem(
         if not isinstance(guess, Plan):
             raise InputError(f"guess: found {guess!r}; expected a Plan of a similar motion")
         whole = _guess_from(whole, guess)
+    if task is None:
+        whole = open_redundant_ends(whole)
     made = chosen.solve(whole, settings, task, guess)
     made.warn(OVER if overload is None else overload)
     return made
