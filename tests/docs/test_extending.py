@@ -269,6 +269,91 @@ def test_library_model(scratch: Scratch) -> None:
     scratch.passes("tests/library/test_library.py", "-k", "cart_pole or train")
 
 
+RUN_SETTING = """
+import inspect
+import tempfile
+from pathlib import Path
+
+import articulus as art
+from articulus.errors import InputError, ModelError
+from articulus.simulation.running import Loop
+from articulus.study.reader import parse_study, read_study
+from articulus.study.schema import json_schema
+
+arm = art.load("two_link")
+assert art.simulate(arm, 0.01).meta["settings"]["patience"] == 60.0
+assert art.simulate(arm, 0.01, patience=3.0).meta["settings"]["patience"] == 3.0
+assert inspect.signature(art.simulate).parameters["patience"].default == 60.0
+assert "ongest time of the clock" in art.simulate.__doc__
+said = []
+study = 'schema = 1;[study];name = "a";model = "two_link";[run];t_end = 0.01;patience = '.replace(";", chr(10))
+for wrong in (lambda: art.simulate(arm, 0.01, patienc=3.0), lambda: parse_study(study + "-1")):
+    try:
+        wrong()
+    except (InputError, ModelError) as error:
+        said.append(str(error))
+assert "did you mean 'patience'?" in said[0]
+assert "study.toml:7: run.patience: found -1; expected a finite number above 0" in said[1]
+assert parse_study(study + '"2 min"').settings.patience == 120.0
+with tempfile.TemporaryDirectory() as folder:
+    path = Loop(arm).save_study(Path(folder) / "a.toml", 0.01, patience=5.0)
+    assert "patience = 5.0" in path.read_text()
+    assert read_study(path).settings.patience == 5.0
+assert json_schema("study")["properties"]["run"]["properties"]["patience"]["default"] == 60.0
+print("all")
+"""
+
+
+def test_run_setting(scratch: Scratch) -> None:
+    """One place: a field of RunSettings."""
+    place = scratch.folder / f"{PACKAGE}/simulation/running/settings.py"
+    held, before = place.read_text(), "    first_run: int = "
+    assert held.count(before) == 1
+    place.write_text(held.replace(before, block("run_setting", "patience: float") + before))
+    assert scratch.python("-c", RUN_SETTING) == "all\n"
+
+
+DISTRIBUTION = """
+import numpy as np
+from scipy import stats
+
+from articulus.study.campaign.design import Campaign
+from articulus.study.schema import json_schema
+
+study = '''
+schema = 1
+[study]
+name = "a"
+model = "two_link"
+[run]
+t_end = 0.01
+[campaign]
+runs = 8
+[campaign.vary]
+"q.joint1" = {triangular = ["-10 deg", 0, "30 deg"]}
+'''
+campaign = Campaign.read(study)
+kind = campaign.axes[0].distribution
+u = np.linspace(0.01, 0.99, 50)[:, None]
+low, span = np.radians(-10), np.radians(40)
+assert np.allclose(kind.values(u), stats.triang(0.25, low, span).ppf(u), rtol=1e-12)
+assert Campaign.from_json(campaign.to_json(), ".").axes == campaign.axes
+forms = json_schema("campaign")["$defs"]["distribution"]["anyOf"]
+assert any(form.get("title") == "triangular" for form in forms)
+print("all")
+"""
+
+
+def test_distribution(scratch: Scratch) -> None:
+    """Two places: the class, and its name in the list."""
+    place = scratch.folder / f"{PACKAGE}/study/campaign/distributions.py"
+    held, start = place.read_text(), "ALL_DISTRIBUTIONS: tuple[type[Any], ...] = (\n"
+    assert held.count(start) == 1
+    text = block("distribution", "class Triangular")
+    place.write_text(held.replace(start, f"{text}\n\n{start}    Triangular,\n"))
+    assert scratch.python("-c", DISTRIBUTION) == "all\n"
+
+
 def test_every_recipe_is_followed() -> None:
     pages = {f"test_{page.stem}" for page in PAGES.glob("*.md")}
     assert not pages - set(globals())
