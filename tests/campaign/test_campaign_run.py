@@ -385,7 +385,7 @@ def test_another_campaign_is_refused(tmp_path: Path) -> None:
         ({"bands": 3}, r"bands: found 3; expected a list"),
         ({"group": [3]}, r"campaign\.group: found \[3\]; expected tables"),
         ({"group": [{"names": 3}]}, r"campaign\.group\[0\]"),
-        ({"second": "no"}, r"second: found 'no'; expected true or false"),
+        ({"second_order": "no"}, r"second_order: found 'no'; expected true or false"),
         ({"vary": {"seed": [-1, 2]}}, r"vary 'seed': found values from -1 to 2"),
     ],
 )

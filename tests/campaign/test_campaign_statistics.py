@@ -103,8 +103,8 @@ def test_sobol_indices_of_ishigami():
     # random points would err by about 1/sqrt(4096) = 0.016 of the variance; Sobol's do better
     np.testing.assert_allclose(found.first, FIRST, atol=0.016)
     np.testing.assert_allclose(found.total, TOTAL, atol=0.016)
-    assert found.second[0, 2] == pytest.approx(BOTH, abs=0.03)
-    assert abs(found.second[0, 1]) < 0.03
+    assert found.second_order[0, 2] == pytest.approx(BOTH, abs=0.03)
+    assert abs(found.second_order[0, 1]) < 0.03
     assert found.variance == pytest.approx(VARIANCE, rel=0.02)
     for k in range(3):
         assert found.first_bounds[0, k] < FIRST[k] < found.first_bounds[1, k]
@@ -113,13 +113,13 @@ def test_sobol_indices_of_ishigami():
 
 
 def test_axes_of_several_coordinates_have_indices_as_a_whole():
-    design = Saltelli((1, 2), seed=1, second=False)
+    design = Saltelli((1, 2), seed=1, second_order=False)
     u = design.rows(0, 4096 * design.block)
     found = sobol_indices(design, ishigami(u[:, [1, 0, 2]]), ["b", "a and c"])
     together = FIRST[0] + BOTH  # of a and c and their interaction
     np.testing.assert_allclose(found.first, [FIRST[1], together], atol=0.016)
     np.testing.assert_allclose(found.total, [FIRST[1], together], atol=0.016)
-    assert found.second is None
+    assert found.second_order is None
 
 
 def test_sobol_indices_are_refused_where_they_would_be_wrong():

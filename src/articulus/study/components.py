@@ -15,7 +15,8 @@ from articulus.model.mechanism import Description
 from articulus.simulation.loop.component import Actuator, Component
 from articulus.simulation.loop.components import Observer
 from articulus.simulation.loop.contact import SHAPES
-from articulus.simulation.loop.equations import Network, UnfitComponents
+from articulus.simulation.loop.equations import UnfitComponents
+from articulus.simulation.running.loop import Loop
 from articulus.study.courses import Courses
 from articulus.study.fields import IN_PYTHON, TYPES
 from articulus.study.numbers import StudyNumbers
@@ -182,19 +183,15 @@ class Components(Courses):
         inside = (p for p in self.report.lines if p.startswith(f"{path}.") and p.endswith(f".{key}"))
         return min(inside, key=len, default=f"{path}.{key}")
 
-    def network(self, components: dict[str, Component]) -> Network | None:
-        """Return the mechanism with all components, by their paths; note every one that does not fit."""
-        if self.description is None:
-            return None
+    def fits(self, loop: Loop, paths: list[str]) -> bool:
+        """Whether all components of a loop, of tables at some paths, fit the mechanism and each other; note every one that does not."""
         try:
-            network = Network(self.description, list(components.values()))
-            network.check_feedback()
+            loop.system.network.check_feedback()
         except UnfitComponents as error:
-            paths = list(components)
             for position, reason in error.reasons.items():
                 self.tell(reason, paths[position])
-            return None
-        return network
+            return False
+        return True
 
 
 def _texts(given: Any) -> bool:

@@ -155,9 +155,10 @@ class _Reader(Tables):
         self, mechanism: Mechanism | None, components: dict[str, Component], run: RunTable | None
     ) -> Loop | None:
         """Return the mechanism with its components; None, with a finding for each, where they do not fit."""
-        if self.values.network(components) is None or mechanism is None:
+        if mechanism is None:
             return None
-        return Loop(mechanism, components=tuple(components.values()), loops=run.loops if run else AUTO)
+        loop = Loop(mechanism, components=tuple(components.values()), loops=run.loops if run else AUTO)
+        return loop if self.values.fits(loop, list(components)) else None
 
     def _refuse_sweep(self) -> None:
         """Say what to write instead of a table [sweep]."""

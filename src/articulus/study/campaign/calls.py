@@ -75,7 +75,7 @@ def run(
         Called with a `Progress` now and then.
     given :
         Keys of the table [campaign] in place of those of the study: vary, group, sampler, seed, figures, requirements, bands,
-        keep, second. Not beside a Campaign, which has its own. With a Loop also t_end, q0, v0, params and settings of its run,
+        keep, second_order. Not beside a Campaign, which has its own. With a Loop also t_end, q0, v0, params and settings of its run,
         as those of `simulate`; `seed` is that of the sampler.
 
     Raises

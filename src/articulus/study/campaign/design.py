@@ -33,7 +33,18 @@ from articulus.study.numbers import StudyNumbers
 from articulus.study.reader import parse_tables
 from articulus.study.study import Study
 
-KEYS = ("runs", "sampler", "seed", "vary", "group", "figures", "requirements", "bands", "keep", "second")
+KEYS = (
+    "runs",
+    "sampler",
+    "seed",
+    "vary",
+    "group",
+    "figures",
+    "requirements",
+    "bands",
+    "keep",
+    "second_order",
+)
 BLOCK = 256
 """Rows of inputs that are computed together, always the same ones: no bit depends on how a campaign is cut."""
 MOST_RUNS = 10**15
@@ -68,7 +79,7 @@ class Campaign:
         Entries of signals whose percentiles over time are wanted.
     keep : tuple of (str, int)
         For each figure, how many of its worst runs are kept whole.
-    second : bool
+    second_order : bool
         Whether a Saltelli design gives indices of pairs.
     """
 
@@ -83,7 +94,7 @@ class Campaign:
     requirements: tuple[Requirement, ...] = ()
     bands: tuple[str, ...] = ()
     keep: tuple[tuple[str, int], ...] = ()
-    second: bool = True
+    second_order: bool = True
 
     # reading
 
@@ -97,7 +108,7 @@ class Campaign:
         folder : path
             Where the files that the study names lie; the folder of the study, or the current one for a text.
         given :
-            Keys of the table: runs, sampler, seed, vary, group, figures, requirements, bands, keep, second.
+            Keys of the table: runs, sampler, seed, vary, group, figures, requirements, bands, keep, second_order.
         """
         if isinstance(study, str) and "\n" in study:
             text, name, place = study, "study.toml", Path()
@@ -132,7 +143,12 @@ class Campaign:
     @functools.cached_property
     def study(self) -> Study:
         """The study, in which numbers of components and events that vary are parameters."""
-        return _parsed(self.text, self.name, self.folder, self.names)[0]
+        return _parsed(self.tables, self.text, self.name, self.folder, self.names)[0]
+
+    @functools.cached_property
+    def tables(self) -> dict[str, Any]:
+        """Tables of the study's file, as they were written."""
+        return load_tables(self.text, self.name)
 
     @functools.cached_property
     def signals(self) -> dict[str, Signal]:
@@ -143,7 +159,7 @@ class Campaign:
     def study_files(self) -> tuple[Path, ...]:
         """Every file that reading the study opens; tables that distributions were read from are not among them."""
         with noting_files() as paths:
-            _parsed(self.text, self.name, self.folder, self.names)
+            _parsed(self.tables, self.text, self.name, self.folder, self.names)
         return tuple(dict.fromkeys(paths))
 
     @functools.cached_property
@@ -169,7 +185,7 @@ class Campaign:
     @functools.cached_property
     def points(self) -> Sampler:
         """The sampler."""
-        return sampler_of(self.sampler, self.axes, self.runs, self.seed, self.second)
+        return sampler_of(self.sampler, self.axes, self.runs, self.seed, self.second_order)
 
     def inputs(self, first: int, count: int) -> dict[str, np.ndarray]:
         """Return what varies in the runs from `first` on, by name, (count,) each; the same bits however it is cut."""
@@ -194,8 +210,7 @@ class Campaign:
         if self.sampler == "latin hypercube":
             held["sampler"] += f" of {self.runs} runs"
         del held["text"]
-        tables = load_tables(self.text, self.name)
-        study = {k: v for k, v in tables.items() if k not in ("campaign", "check", "outputs")}
+        study = {k: v for k, v in self.tables.items() if k not in ("campaign", "check", "outputs")}
         shown = {f"study: [{k}]": json.dumps(v, default=str) for k, v in study.items()}
         plain = {"sampler": held.pop("sampler")}
         shown |= {"axes (what varies)" if k == "axes" else k: json.dumps(v) for k, v in held.items()}
@@ -251,7 +266,7 @@ def _read(text: str, name: str, folder: Path, given: Mapping[str, Any]) -> Campa
     seed = _whole("seed", held.get("seed", 0), 0)
     number = _number_reader(data, text, name)
     with noting_files() as paths:
-        study, known = _parsed(text, name, folder, _names_of(held))
+        study, known = _parsed(data, text, name, folder, _names_of(held))
     with noting_files() as tables:
         axes = _axes(held, data, text, name, folder, known)
     known.require([n for a in axes for n in a.names])
@@ -269,14 +284,15 @@ def _read(text: str, name: str, folder: Path, given: Mapping[str, Any]) -> Campa
     campaign = Campaign(
         text, name, folder, axes, runs, held.get("sampler", "monte carlo"), seed, figures, requirements,
         _entries("bands", held.get("bands", ()), [c for s in signals.values() for c in s.columns]),
-        _kept(held.get("keep", {}), figures), _switch("second", held.get("second", True)),
+        _kept(held.get("keep", {}), figures), _switch("second_order", held.get("second_order", True)),
     )  # fmt: skip
     if campaign.sampler not in SAMPLERS:
         raise InputError(
             f"sampler: found '{campaign.sampler}'; {did_you_mean(str(campaign.sampler), SAMPLERS)}"
         )
     campaign.points.require(runs)
-    object.__setattr__(campaign, "study", study)  # parsed just now
+    object.__setattr__(campaign, "tables", data)  # parsed just now
+    object.__setattr__(campaign, "study", study)
     object.__setattr__(campaign, "study_files", tuple(dict.fromkeys(paths)))
     every = dict.fromkeys((*paths, *tables))
     object.__setattr__(campaign, "files", {str(p): _digest(load_bytes(p)) for p in every})
@@ -432,13 +448,15 @@ class _Known:
                 )
 
 
-def _parsed(text: str, name: str, folder: Path, vary: tuple[str, ...]) -> tuple[Study, _Known]:
-    """Return a study in which the numbers of components and events that vary are parameters."""
-    data = copy.deepcopy(load_tables(text, name))
+def _parsed(
+    tables: dict[str, Any], text: str, name: str, folder: Path, vary: tuple[str, ...]
+) -> tuple[Study, _Known]:
+    """Return the study of some tables, in which the numbers of components and events that vary are parameters."""
+    data = copy.deepcopy(tables)
     renamed: dict[str, str] = {}
     for each in vary:
         inner = make_parameter(data, each)
         if inner is not None:
             renamed[each] = inner
     study = parse_tables(data, text, name, folder)
-    return study, _Known(study, renamed, load_tables(text, name))
+    return study, _Known(study, renamed, tables)

@@ -7,12 +7,12 @@ import dataclasses
 import hashlib
 import json
 import sqlite3
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from articulus.model.files.storage import StrPath, as_path, load_text, write_text
+from articulus.model.files.toml.reader import load_tables
 from articulus.study.campaign import shards
 from articulus.study.campaign.machine import machine
 
@@ -80,7 +80,7 @@ def _read(study: StrPath) -> tuple[str, str]:
 
 
 def _runs(text: str, runs: int | None) -> int | None:
-    return runs if runs is not None else tomllib.loads(text).get("campaign", {}).get("runs")
+    return runs if runs is not None else load_tables(text, "study").get("campaign", {}).get("runs")
 
 
 def _asked(text: str, place: str, given: Mapping[str, Any]) -> str:

@@ -209,13 +209,13 @@ class Saltelli(_Endless):
     groups : tuple of int
         Number of coordinates of each axis; those of one axis are exchanged together.
     seed : int
-    second : bool
+    second_order : bool
         Whether indices of pairs are wanted: 2 axes + 2 runs per pair of points instead of axes + 2.
     """
 
     groups: tuple[int, ...]
     seed: int = 0
-    second: bool = True
+    second_order: bool = True
 
     @property
     def dims(self) -> int:
@@ -224,8 +224,8 @@ class Saltelli(_Endless):
 
     @property
     def block(self) -> int:
-        """Runs per pair of points: A, then A with each axis of B, B with each axis of A if `second`, B."""
-        return (2 if self.second else 1) * len(self.groups) + 2
+        """Runs per pair of points: A, then A with each axis of B, B with each axis of A if `second_order`, B."""
+        return (2 if self.second_order else 1) * len(self.groups) + 2
 
     def rows(self, first: int, count: int) -> np.ndarray:
         """Return the points of the runs from `first` on."""
@@ -233,7 +233,7 @@ class Saltelli(_Endless):
         pairs = Sobol(2 * self.dims, self.seed).rows(begin, end - begin)
         A, B = pairs[:, : self.dims], pairs[:, self.dims :]
         parts = [A]
-        for base, other in ((A, B), (B, A))[: 2 if self.second else 1]:
+        for base, other in ((A, B), (B, A))[: 2 if self.second_order else 1]:
             for k in range(len(self.groups)):
                 at = slice(sum(self.groups[:k]), sum(self.groups[: k + 1]))
                 mixed = base.copy()
@@ -255,7 +255,7 @@ class Saltelli(_Endless):
 SAMPLERS = ("monte carlo", "latin hypercube", "sobol", "grid", "list", "saltelli")
 
 
-def sampler_of(kind: str, axes: Sequence[Axis], runs: int, seed: int, second: bool = True) -> Sampler:
+def sampler_of(kind: str, axes: Sequence[Axis], runs: int, seed: int, second_order: bool = True) -> Sampler:
     """Return a sampler by its name.
 
     Parameters
@@ -266,7 +266,7 @@ def sampler_of(kind: str, axes: Sequence[Axis], runs: int, seed: int, second: bo
     runs : int
         Of the whole campaign.
     seed : int
-    second : bool
+    second_order : bool
         Whether a Saltelli design is to give indices of pairs.
     """
     if kind not in SAMPLERS:
@@ -276,12 +276,12 @@ def sampler_of(kind: str, axes: Sequence[Axis], runs: int, seed: int, second: bo
     if isinstance(runs, bool) or not isinstance(runs, (int, np.integer)) or runs < 1:
         raise InputError(f"runs: found {runs!r}; expected a whole number, at least 1")
     dims = sum(a.distribution.dims for a in axes)
-    found = _made(kind, axes, dims, int(runs), seed, second)
+    found = _made(kind, axes, dims, int(runs), seed, second_order)
     found.require(int(runs))
     return found
 
 
-def _made(kind: str, axes: Sequence[Axis], dims: int, runs: int, seed: int, second: bool) -> Sampler:
+def _made(kind: str, axes: Sequence[Axis], dims: int, runs: int, seed: int, second_order: bool) -> Sampler:
     if kind == "monte carlo":
         return MonteCarlo(dims, seed)
     if kind == "sobol":
@@ -291,7 +291,7 @@ def _made(kind: str, axes: Sequence[Axis], dims: int, runs: int, seed: int, seco
     if kind == "saltelli":
         if not axes:
             raise InputError("sampler 'saltelli': found nothing that varies; expected at least one axis")
-        return Saltelli(tuple(a.distribution.dims for a in axes), seed, second)
+        return Saltelli(tuple(a.distribution.dims for a in axes), seed, second_order)
     tables = [a.distribution for a in axes if isinstance(a.distribution, Rows)]
     if kind == "list" and (len(tables) != 1 or len(axes) != 1):
         raise InputError(

@@ -106,7 +106,7 @@ class Indices:
         Of the axes.
     first, total : array, (axes,)
         Share of an axis alone, and of it with all its interactions.
-    second : array, (axes, axes) or None
+    second_order : array, (axes, axes) or None
         Share of the interaction of two axes alone; NaN on the diagonal.
     first_bounds, total_bounds, second_bounds : array, (2, ...)
         Bounds with the confidence, by resampling the pairs of points.
@@ -119,7 +119,7 @@ class Indices:
     names: tuple[str, ...]
     first: np.ndarray
     total: np.ndarray
-    second: np.ndarray | None
+    second_order: np.ndarray | None
     first_bounds: np.ndarray
     total_bounds: np.ndarray
     second_bounds: np.ndarray | None
@@ -167,45 +167,47 @@ def sobol_indices(
             f"Sobol indices: found {len(blocks)} whole pairs of points ({left_out} with a failed run); expected at least 16, "
             "better a thousand"
         )
-    terms = _terms(blocks - blocks[:, [0, -1]].mean(), n, sampler.second)
-    found = _from_means(terms.mean(axis=0), n, sampler.second)
+    terms = _terms(blocks - blocks[:, [0, -1]].mean(), n, sampler.second_order)
+    found = _from_means(terms.mean(axis=0), n, sampler.second_order)
     if not found[3] > 0:
         raise InputError(
             "Sobol indices: found a figure that is the same in all runs; expected one that varies"
         )
-    drawn = _resampled(terms, n, sampler.second, seed)
+    drawn = _resampled(terms, n, sampler.second_order, seed)
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
     bounds = [np.quantile(d, tails, axis=0) for d in drawn]
-    second = _pairs(found[2], n) if sampler.second else None
+    second_order = _pairs(found[2], n) if sampler.second_order else None
     return Indices(
-        tuple(names), found[0], found[1], second, bounds[0], bounds[1],
-        np.stack([_pairs(b, n) for b in bounds[2]]) if sampler.second else None, float(found[3]), len(blocks), left_out, confidence,
+        tuple(names), found[0], found[1], second_order, bounds[0], bounds[1],
+        np.stack([_pairs(b, n) for b in bounds[2]]) if sampler.second_order else None, float(found[3]), len(blocks), left_out, confidence,
     )  # fmt: skip
 
 
-def _terms(y: np.ndarray, n: int, second: bool) -> np.ndarray:
+def _terms(y: np.ndarray, n: int, second_order: bool) -> np.ndarray:
     """Return, for each pair of points, the products whose means make the indices, (pairs, terms)."""
     A, B, AB = y[:, :1], y[:, -1:], y[:, 1 : n + 1]
     columns = [A, B, A**2, B**2, B * (AB - A), (A - AB) ** 2 / 2]
-    if second:
+    if second_order:
         BA = y[:, n + 1 : 2 * n + 1]
         first, other = np.triu_indices(n, 1)
         columns.append(BA[:, first] * AB[:, other] - A * B)
     return np.concatenate(columns, axis=1)
 
 
-def _from_means(m: np.ndarray, n: int, second: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return first, total and second indices and the variance from means of the terms, (..., terms)."""
+def _from_means(
+    m: np.ndarray, n: int, second_order: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return first, total and second_order indices and the variance from means of the terms, (..., terms)."""
     variance = (m[..., 2] + m[..., 3]) / 2 - ((m[..., 0] + m[..., 1]) / 2) ** 2
     scale = np.where(variance > 0, variance, np.nan)[..., None]
     first, total = m[..., 4 : 4 + n] / scale, m[..., 4 + n : 4 + 2 * n] / scale
     i, j = np.triu_indices(n, 1)
-    pairs = m[..., 4 + 2 * n :] / scale - first[..., i] - first[..., j] if second else m[..., :0]
+    pairs = m[..., 4 + 2 * n :] / scale - first[..., i] - first[..., j] if second_order else m[..., :0]
     return first, total, pairs, variance
 
 
 def _resampled(
-    terms: np.ndarray, n: int, second: bool, seed: int
+    terms: np.ndarray, n: int, second_order: bool, seed: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the indices of RESAMPLES random choices of the pairs, with repetition."""
     generator = stream(seed)
@@ -213,7 +215,7 @@ def _resampled(
     for _ in range(RESAMPLES):
         times = np.bincount(generator.integers(count, size=count), minlength=count)
         means.append(times @ terms / count)
-    first, total, pairs, _ = _from_means(np.array(means), n, second)
+    first, total, pairs, _ = _from_means(np.array(means), n, second_order)
     return first, total, pairs
 
 

@@ -6,7 +6,6 @@ import contextlib
 import sqlite3
 import threading
 import time
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -216,8 +215,8 @@ class Watch:
 
 
 def _title(campaign: Campaign) -> str:
-    with contextlib.suppress(tomllib.TOMLDecodeError, AttributeError):
-        return str(tomllib.loads(campaign.text).get("study", {}).get("name", campaign.name))
+    with contextlib.suppress(ArticulusError, AttributeError):
+        return str(campaign.tables.get("study", {}).get("name", campaign.name))
     return campaign.name
 
 

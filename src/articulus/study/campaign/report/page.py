@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import shlex
-import tomllib
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -81,7 +80,7 @@ class Content:
         """Return the command that repeats one run, or the campaign."""
         if index is None:
             c = self.campaign
-            written = tomllib.loads(c.text).get("campaign", {})
+            written = c.tables.get("campaign", {})
             others = {"seed": (c.seed, 0), "sampler": (c.sampler, "monte carlo")}
             more = [
                 f" --{k} {shlex.quote(str(x))}"

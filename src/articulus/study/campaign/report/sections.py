@@ -380,13 +380,13 @@ def _indices(content: Content, name: str, values: np.ndarray, prefix: str) -> It
         f"Sobol indices of {name}, with 95 % bounds, from {found.pairs:,} pairs of points{left}",
         f"{prefix}-sobol",
     )
-    if found.second is not None and found.second_bounds is not None and len(names) > 1:
+    if found.second_order is not None and found.second_bounds is not None and len(names) > 1:
         i, j = np.triu_indices(len(names), 1)
-        order = np.argsort(-found.second[i, j])[:MOST_EFFECTS]
+        order = np.argsort(-found.second_order[i, j])[:MOST_EFFECTS]
         rows = [
             (
                 f"{names[i[k]]} and {names[j[k]]}",
-                short(float(found.second[i[k], j[k]]), 3),
+                short(float(found.second_order[i[k], j[k]]), 3),
                 f"{short(float(found.second_bounds[0, i[k], j[k]]), 3)} to {short(float(found.second_bounds[1, i[k], j[k]]), 3)}",
             )
             for k in order
