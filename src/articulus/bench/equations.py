@@ -100,6 +100,7 @@ def _plate(nx: int, ny: int) -> Structure:
 
 
 def _dense(s: Structure) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    assert s.D is not None
     n, inverse = s.count, np.linalg.inv(s.M.toarray())
     A = np.block([[np.zeros((n, n)), np.eye(n)], [-inverse @ s.K.toarray(), -inverse @ s.D.toarray()]])
     return A, np.concatenate([np.zeros_like(s.B), inverse @ s.B]), np.concatenate([s.H, s.H_rate], axis=1)

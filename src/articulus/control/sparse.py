@@ -133,7 +133,7 @@ def _matrices(structure: Structure) -> tuple[SecondOrderPencil, np.ndarray, np.n
             raise InputError(
                 Finding(f"structure.{what}", "none", "at least one", f"Take `with_{what[:-1]}`.")
             )
-    if not structure.D.nnz:
+    if structure.D is None or not structure.D.nnz:
         raise InputError(
             Finding(
                 "structure.D",
