@@ -9,6 +9,7 @@ import pytest
 
 import articulus as art
 from articulus.errors import InputError, ModelError
+from articulus.model.files.toml.reader import parse_toml
 from articulus.model.mechanism.denavit_hartenberg import CONVENTIONS, DHRow
 
 # Wong 1991, table 3.4 (alpha [deg], a, b [m]), eq. 3.41 (m, k, l) and eq. 3.42 (J)
@@ -199,3 +200,53 @@ def test_a_table_prints_its_four_columns() -> None:
     )
     assert "alpha [deg]" in text
     assert "joint1" in text
+
+
+FILE = """
+schema = 1
+name = "arm"
+[body.upper]
+mass = 2
+inertia = [1, 1, 1]
+[body.lower]
+mass = 1
+inertia = [1, 1, 1]
+[joint.shoulder]
+type = "revolute"
+parent = "ground"
+child = "upper"
+dh = {convention = "standard", d = "400 mm", alpha = "90 deg"}
+[joint.elbow]
+type = "prismatic"
+parent = "upper"
+child = "lower"
+dh = {convention = "standard", a = 0.3, theta = "10 deg"}
+"""
+
+
+def test_a_file_places_joints_by_their_rows() -> None:
+    rows = [
+        {"d": 0.4, "alpha": math.pi / 2, "mass": 2.0, "inertia": (1, 1, 1)},
+        {"a": 0.3, "theta": math.radians(10), "type": "prismatic", "mass": 1.0, "inertia": (1, 1, 1)},
+    ]
+    built, read = art.Mechanism.from_dh(rows, "standard"), art.Mechanism.from_description(parse_toml(FILE))
+    q = np.array([0.3, -0.2])
+    np.testing.assert_allclose(read.pose("lower", q), built.pose("link2", q), atol=1e-15)
+    np.testing.assert_allclose(read.mass_matrix(q), built.mass_matrix(q), atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('convention = "standard", d', "d", r"joint\.shoulder\.dh: found no convention"),
+        ('"standard", d', '"paul", d', r"joint\.shoulder\.dh.*found 'paul'"),
+        ("alpha =", "alfa =", "unknown key 'alfa'.*did you mean 'alpha'"),
+        ('"90 deg"', '"90 mm"', r"joint\.shoulder\.dh\.alpha"),
+        ('type = "prismatic"', 'type = "spherical"', "`dh` of a spherical joint"),
+        ('child = "upper"', 'child = "upper"\nat = [0, 0, 1]', "`dh` beside `at`"),
+        ("dh = {convention", "dh = 3 # {convention", r"joint\.shoulder\.dh: found 3; expected a table"),
+    ],
+)
+def test_wrong_rows_of_a_file_are_told_with_their_joint(old: str, new: str, told: str) -> None:
+    with pytest.raises(ModelError, match=told):
+        parse_toml(FILE.replace(old, new, 1))

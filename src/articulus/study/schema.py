@@ -29,6 +29,8 @@ from articulus.model.mechanism import (
     Pose,
     Rotor,
 )
+from articulus.model.mechanism.denavit_hartenberg import TYPES as DH_TYPES
+from articulus.model.mechanism.denavit_hartenberg import DHPlace
 from articulus.motion.trajectory.obstacles import Hull
 from articulus.simulation.loop.component import Actuator, Sensor
 from articulus.simulation.loop.components import Observer
@@ -138,9 +140,13 @@ def _body() -> Schema:
 def _joints(place: type) -> Schema:
     """Return the schema of a joint in its place, for every type of joint."""
     own = table_fields(place)
+
+    def more(kind: type) -> dict[str, Schema]:
+        return {"dh": _table(DHPlace)} if place is Connection and kind in DH_TYPES.values() else {}
+
     return one_of_type(
         {
-            name: table_schema((*table_fields(kind), *own), _nested, description=_line(kind))
+            name: table_schema((*table_fields(kind), *own), _nested, description=_line(kind), more=more(kind))
             for name, kind in JOINTS.items()
         }
     )

@@ -22,6 +22,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from articulus.declared import quantity, text
 from articulus.errors import Finding, InputError, ModelError, did_you_mean
 from articulus.model.mechanism.body import GROUND, Body, six_of
 from articulus.model.mechanism.connection import Connection, Limits
@@ -32,7 +33,6 @@ from articulus.model.mechanism.numbers import (
     Vector,
     as_number,
     as_numbers,
-    quantity,
     three,
     value_of,
     values_of,
@@ -47,6 +47,38 @@ TYPES = {"revolute": Revolute, "prismatic": Prismatic}
 
 PARALLEL = 1e-9
 """Sine of the angle between two axes below which they count as parallel: their common normal is lost in rounding."""
+
+
+@dataclass(frozen=True)
+class DHPlace:
+    """Where a joint is between two link frames, by the four numbers of a convention.
+
+    Parameters
+    ----------
+    convention : "standard", "modified" or "wong"
+    a, alpha, d, theta : numbers [m, rad, m, rad]
+    """
+
+    convention: str = text("standard, modified or wong")
+    a: Number = quantity("m", "distance of the axes along their common normal", default=0.0)
+    alpha: float = quantity("rad", "angle of twist between the axes", default=0.0)
+    d: Number = quantity("m", "offset along the joint axis at position zero", default=0.0)
+    theta: float = quantity("rad", "angle about the joint axis at position zero", default=0.0)
+
+    def __post_init__(self) -> None:
+        require_convention(self.convention)
+        for key, conversion in (("a", as_number), ("d", as_number), ("alpha", _angle), ("theta", _angle)):
+            _convert(self, key, conversion)
+
+    def poses(self) -> tuple[Pose, Pose]:
+        """Return where the joint frame is in the frame of the link before and in that of its own link."""
+        if self.convention == "standard":
+            back = Pose(xyz=(-self.a, *_turned_back(self.alpha, self.d)), quaternion=_about_x(-self.alpha))
+            return Pose(quaternion=_about_z(self.theta)), back
+        d = -self.d if self.convention == "wong" else self.d
+        s, c = _sine_cosine(self.alpha)
+        turn = _product(_about_x(self.alpha), _about_z(self.theta))
+        return Pose(xyz=(self.a, -s * d, c * d), quaternion=turn), Pose()
 
 
 @dataclass(frozen=True)
@@ -110,13 +142,7 @@ class DHRow:
 
     def poses(self, convention: Convention) -> tuple[Pose, Pose]:
         """Return where the joint frame is in the frame of the link before and in that of its own link."""
-        if convention == "standard":
-            back = Pose(xyz=(-self.a, *_turned_back(self.alpha, self.d)), quaternion=_about_x(-self.alpha))
-            return Pose(quaternion=_about_z(self.theta)), back
-        d = -self.d if convention == "wong" else self.d
-        s, c = _sine_cosine(self.alpha)
-        turn = _product(_about_x(self.alpha), _about_z(self.theta))
-        return Pose(xyz=(self.a, -s * d, c * d), quaternion=turn), Pose()
+        return DHPlace(convention, self.a, self.alpha, self.d, self.theta).poses()
 
 
 @dataclass(frozen=True)
@@ -508,11 +534,11 @@ def _welded(d: Description, body: str) -> list[Body]:
 # numbers
 
 
-def _convert(row: DHRow, key: str, conversion: Any) -> None:
+def _convert(row: DHRow | DHPlace, key: str, conversion: Any) -> None:
     try:
         object.__setattr__(row, key, conversion(getattr(row, key)))
     except InputError as error:
-        raise error.within(f"DHRow.{key}", key) from None
+        raise error.within(f"{type(row).__name__}.{key}", key) from None
 
 
 def _angle(x: Any) -> float:

@@ -29,9 +29,13 @@ from articulus.model.mechanism import (
     Frame,
     Joint,
     LoopJoint,
+    Prismatic,
+    Revolute,
 )
+from articulus.model.mechanism.denavit_hartenberg import DHPlace
 from articulus.model.mechanism.modes import Modes
 from articulus.model.mechanism.numbers import parameters_in, with_values
+from articulus.model.mechanism.pose import Pose
 
 SCHEMA = 1
 TOP = (
@@ -261,14 +265,42 @@ class _Reader(Values):
         joint = self._joint(kind, table, path)
         own = tuple(f.name for f in table_fields(kind))
         held = self.held(
-            Connection, table, path, joint.rotational, ("type", *own), {"parent": GROUND, "child": ""}
+            Connection, table, path, joint.rotational, ("type", "dh", *own), {"parent": GROUND, "child": ""}
         )
+        if "dh" in table:
+            held |= self._dh(joint, table, path)
         if not held["child"]:
             if table.get("child") == "":
                 self.report.add(f"{path}.child", "an empty text", "the name of a body")
             self.childless = True
             return None
         return Connection(name, joint, **held)
+
+    def _dh(self, joint: Joint, table: dict[str, Any], path: str) -> dict[str, Pose]:
+        """Return where a joint is by its four numbers of Denavit and Hartenberg, in place of `at` and `child_at`."""
+        at, given = f"{path}.dh", table["dh"]
+        for key in ("at", "child_at", "axis"):
+            if key in table:
+                self.report.add(
+                    at, f"`dh` beside `{key}`", "one of the two: `dh` places the joint, its axis is z"
+                )
+        if not isinstance(joint, (Revolute, Prismatic)):
+            self.report.add(at, f"`dh` of a {joint.type_name} joint", "a revolute or prismatic joint")
+        if not isinstance(given, dict):
+            self.report.add(
+                at, shown(given), 'a table, such as {convention = "standard", a = 0.4, alpha = "90 deg"}'
+            )
+            return {}
+        before = len(self.report.findings)
+        held = self.held(DHPlace, given, at)
+        if len(self.report.findings) > before:
+            return {}
+        try:
+            places = DHPlace(**held).poses()
+        except InputError as error:
+            self.report.add_error(at, error)
+            return {}
+        return dict(zip(("at", "child_at"), places))
 
     def _joint_type(self, table: dict[str, Any], path: str) -> type[Joint] | None:
         named = self.text(table, "type", path)
