@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from articulus.errors import InputError
-from articulus.simulation.exact_beams import Chain, Element
+from articulus.simulation.exact_beams import BeamChain, ChainElement
 
-TWO = Chain(
-    ((Element(0.3, 5.0, 2.0),) * 2, (Element(0.2, 3.0, 1.0),) * 2),
+TWO = BeamChain(
+    ((ChainElement(0.3, 5.0, 2.0),) * 2, (ChainElement(0.2, 3.0, 1.0),) * 2),
     points={2: 0.5, 5: 0.3},
     inertias={3: 0.02},
     gravity=(0.0, -9.81),
@@ -61,7 +61,7 @@ def test_tangents_are_derivatives():
 
 def test_stiff_link_is_a_pendulum():
     """A bar on a hinge, released level: w^2 = 3 g sin / L; and the position is on the circle."""
-    bar = Chain.uniform(1.0, 1, 1e6, 2.0, gravity=(0.0, -9.81))
+    bar = BeamChain.uniform(1.0, 1, 1e6, 2.0, gravity=(0.0, -9.81))
     _, theta, rates = bar.simulate(0.4, 400, rho_inf=0.6)
     tip = bar.position(theta)[-1, -1]
     np.testing.assert_allclose(np.hypot(*tip), 1.0, atol=1e-6)
@@ -71,7 +71,7 @@ def test_stiff_link_is_a_pendulum():
 def test_frequencies_of_a_cantilever():
     """Error of order 2: 0.194 (h/L)^2 in the first frequency."""
     exact = 1.8751040687**2
-    errors = [Chain.uniform(1.0, n, 1.0, 1.0).modes([0])[0][0] / exact - 1 for n in (8, 16, 32)]
+    errors = [BeamChain.uniform(1.0, n, 1.0, 1.0).modes([0])[0][0] / exact - 1 for n in (8, 16, 32)]
     np.testing.assert_allclose(np.log2(np.array(errors[:-1]) / errors[1:]), 2.0, atol=0.05)
     assert errors[2] < 2e-4
 
@@ -84,10 +84,10 @@ def test_free_joints_are_modes_of_zero_frequency():
 @pytest.mark.parametrize(
     ("mistake", "text"),
     [
-        (lambda: Chain(()), "without elements"),
-        (lambda: Chain(((),)), "without elements"),
-        (lambda: Chain.uniform(1.0, 2, 1.0, 1.0, points={3: 1.0}), "nodes 0 to 2"),
-        (lambda: Chain.uniform(1.0, 2, -1.0, 1.0), "positive length and stiffness"),
+        (lambda: BeamChain(()), "without elements"),
+        (lambda: BeamChain(((),)), "without elements"),
+        (lambda: BeamChain.uniform(1.0, 2, 1.0, 1.0, points={3: 1.0}), "nodes 0 to 2"),
+        (lambda: BeamChain.uniform(1.0, 2, -1.0, 1.0), "positive length and stiffness"),
         (lambda: TWO.mechanical(lambda t, theta, rates: [1.0]), "1 joint torques; expected 2"),
         (lambda: TWO.simulate(1.0, 10, theta0=[0.0]), "initial states"),
     ],

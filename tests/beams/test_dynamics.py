@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from articulus.errors import InputError
-from articulus.simulation.exact_beams import Assembly, Beam, Chain, Section, simulate, static, turning
+from articulus.simulation.exact_beams import Beam, BeamAssembly, BeamChain, Section, simulate, static, turning
 
 RUBBER = Section(1.0, 400.0, 1.0, 2.0, 1.5, 200.0, 150.0, rotary=(0.05, 0.02, 0.03))
 
@@ -55,14 +55,14 @@ def test_momentum_of_a_free_beam_under_loads_is_their_impulse():
 
 def test_rates_of_momentum_and_energy_vanish_at_a_state():
     """At any state: forces in the beam have no resultant, and their power is the loss of strain energy."""
-    whole = Assembly(Beam.arc(1.0, 1.2, 6, RUBBER))
+    whole = BeamAssembly(Beam.arc(1.0, 1.2, 6, RUBBER))
     rng = np.random.default_rng(0)
     v = rng.normal(size=(7, 6))
-    q = whole.displaced(0.0, whole.beam.poses, 0.1 * rng.normal(size=(7, 6)))
+    q = whole.displace(0.0, whole.beam.poses, 0.1 * rng.normal(size=(7, 6)))
     inertial = whole.residual(0.0, q, v, np.zeros((7, 6)))
     vdot = -np.linalg.solve(whole.inertia, inertial[..., None])[..., 0]
     step = 1e-5
-    ends = [whole.displaced(0.0, q, sign * step * v + step**2 / 2 * vdot) for sign in (1, -1)]
+    ends = [whole.displace(0.0, q, sign * step * v + step**2 / 2 * vdot) for sign in (1, -1)]
     after, before = (whole.energy(0.0, end, v + sign * step * vdot) for end, sign in zip(ends, (1, -1)))
     assert abs(after.total - before.total) < 1e-5 * abs(after.strain - before.strain)
     forces = np.abs(whole.residual(0.0, q, np.zeros((7, 6)), np.zeros((7, 6)))).max()
@@ -131,7 +131,7 @@ def test_spin_up_agrees_with_the_inextensible_chain():
     _, _, u2 = spun(16, 350, 7.0)
     lags = []
     for elements in (8, 16):
-        chain = Chain.uniform(10.0, elements, 1.4e4, 1.2)
+        chain = BeamChain.uniform(10.0, elements, 1.4e4, 1.2)
         ct, theta, _ = chain.simulate(7.0, 350, hub=spin_angle)
         lags.append(in_hub_axes(ct, chain.position(theta)[:, -1])[1])
     extrapolated = (4 * lags[1] - lags[0]) / 3
@@ -140,7 +140,7 @@ def test_spin_up_agrees_with_the_inextensible_chain():
 
 def test_base_carries_positions_and_velocities():
     base = turning(lambda t: 0.3 + 2 * t, axis=(0, 0, 1), about=(1.0, 0.0, 0.0))
-    whole = Assembly(Beam.straight(1.0, 2, RUBBER).support(0).on(base))
+    whole = BeamAssembly(Beam.straight(1.0, 2, RUBBER).support(0).on(base))
     q, v = whole.at(0.5)
     c, s = np.cos(1.3), np.sin(1.3)
     np.testing.assert_allclose(q[:, 4:], [[1 - c, -s, 0], [1 - c / 2, -s / 2, 0], [1, 0, 0]], atol=1e-15)

@@ -9,7 +9,7 @@ from scipy.linalg import expm
 from articulus.simulation.exact_beams import lie
 
 POSE, OTHER, MOTION = SX.sym("A", 7), SX.sym("B", 7), SX.sym("d", 6)
-displaced = ca.Function("displaced", [POSE, MOTION], [lie.displaced(POSE, MOTION)])
+displaced = ca.Function("displaced", [POSE, MOTION], [lie.displace(POSE, MOTION)])
 between = ca.Function("between", [POSE, OTHER], [lie.logarithm(lie.relative(POSE, OTHER))])
 rates = ca.Function("rates", [MOTION], list(lie.logarithm_rates(MOTION)))
 bracket = ca.Function("bracket", [MOTION], [lie.ad(MOTION)])

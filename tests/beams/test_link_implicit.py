@@ -12,7 +12,7 @@ from articulus.simulation.exact_beams import Beam, Section, simulate
 from articulus.simulation.integrate import StepControl
 from articulus.simulation.integrate import method as find_method
 from articulus.simulation.loop.components import PD, BeamForces, PrescribedForce, SpringDamper, Torque
-from articulus.simulation.loop.constraint_equations import Closing
+from articulus.simulation.loop.constraint_equations import ClosingEquations
 from articulus.simulation.loop.outputs import Outputs
 from articulus.simulation.results.diagnostics import energy_error
 from articulus.simulation.running import steppers
@@ -125,5 +125,5 @@ def test_accelerations_of_long_beams_in_loops_are_left_out_with_a_warning_unless
 
 
 def test_what_a_run_is_doubted_by_does_not_derive_accelerations_of_long_beams(monkeypatch) -> None:
-    monkeypatch.delattr(Closing, "acceleration")
+    monkeypatch.delattr(ClosingEquations, "acceleration")
     assert bow(16).system.reporting(("energy", "constraint")).n_out() == 2

@@ -151,7 +151,7 @@ def test_doubts_of_a_run_do_not_depend_on_its_company(
     rubs = kind == "friction"
     coulomb = "coulomb = 5, coulomb_speed = 0.001" if rubs else "damping = 0"
     (tmp_path / "slider.toml").write_text(SLIDER.replace("COULOMB", coulomb))
-    monkeypatch.setattr("articulus.simulation.running.doubt.REJECTED", 1e-3)
+    monkeypatch.setattr("articulus.simulation.running.diagnostics.REJECTED", 1e-3)
     gains = np.full(40, 1.0)
     gains[[7, 30]] = 1e5
     method = "" if rubs else 'method = "dormand_prince"'

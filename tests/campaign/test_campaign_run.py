@@ -338,7 +338,7 @@ def test_a_doubtful_run_says_so_once_when_it_is_replayed() -> None:
         run = result.replay(int(index))
     (text,) = [str(w.message) for w in told]
     assert text.startswith("'two_link': the result is doubtful\n")
-    assert {d.run for d in run.doubts} == {0}
+    assert {d.run for d in run.warnings} == {0}
 
 
 def test_another_campaign_is_refused(tmp_path: Path) -> None:

@@ -22,13 +22,13 @@ from articulus.simulation.integrate import (
     RK4,
     Euler,
     LieRK4,
-    SecondOrder,
+    SecondOrderProblem,
     SemiImplicitEuler,
 )
 
 methods = pytest.mark.parametrize("method", [SemiImplicitEuler(), LieRK4()], ids=lambda m: m.name)
-KEPLER = SecondOrder(attraction)
-SPIN = SecondOrder(free_spin, turn)
+KEPLER = SecondOrderProblem(attraction)
+SPIN = SecondOrderProblem(free_spin, turn)
 SPIN_START = np.array([1.0, 0.0, 0.0, 0.0]), np.array([0.4, 2.0, -0.3])
 
 
@@ -79,7 +79,7 @@ def test_without_rotations_lie_rk4_is_rk4():
 
 def test_symplectic_euler_does_not_drift_and_euler_does():
     """Pendulum: the swing of the energy is the same after 400 periods; explicit Euler gains without bound."""
-    pendulum = SecondOrder(lambda t, q, v: -np.sin(q))
+    pendulum = SecondOrderProblem(lambda t, q, v: -np.sin(q))
     _, q, v = SemiImplicitEuler().integrate(pendulum, 0.0, 3000.0, [1.0], [0.0], 30_000)
     energy = (v**2 / 2 - np.cos(q)).ravel()
     early, late = energy[:1000], energy[-1000:]
@@ -97,7 +97,9 @@ def test_advance_builds_the_same_step_from_symbols(method, kind):
     ball = ca.Function(
         "ball", [a := ca.SX.sym("a", 4), b := ca.SX.sym("b", 3)], [Spherical().integrate(a, b)]
     )
-    problem = SecondOrder(lambda t, q, v: -ca.cross(v, INERTIA * v) / INERTIA, lambda q, dq: ball(q, dq))
+    problem = SecondOrderProblem(
+        lambda t, q, v: -ca.cross(v, INERTIA * v) / INERTIA, lambda q, dq: ball(q, dq)
+    )
     step = ca.Function("step", [t, h, q, v], method.advance(problem, t, q, v, h))
     got = [np.array(part).ravel() for part in step(0.3, 0.1, *SPIN_START)]
     for ours, want in zip(got, method.advance(SPIN, 0.3, *SPIN_START, 0.1)):
@@ -107,7 +109,7 @@ def test_advance_builds_the_same_step_from_symbols(method, kind):
 def test_a_batch_goes_in_step():
     rng = np.random.default_rng(3)
     q0, v0 = rng.normal(size=(2, 5, 3))
-    problem = SecondOrder(lambda t, q, v: -np.sin(q) + np.cos(t))
+    problem = SecondOrderProblem(lambda t, q, v: -np.sin(q) + np.cos(t))
     t, q, v = LieRK4().integrate(problem, 0.0, 1.0, q0, v0, 7)
     assert t.shape == (8,)
     assert q.shape == v.shape == (5, 8, 3)

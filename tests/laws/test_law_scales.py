@@ -299,4 +299,4 @@ def test_a_vibration_that_a_method_changes_is_told(size, method):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         run = art.simulate(m, 50 * T, q0=[0, 0.01 * L], v0=[150 / T, 0], step=T, method=method)
-    assert any("vibration" in each.figure for each in run.doubts)
+    assert any("vibration" in each.figure for each in run.warnings)

@@ -11,7 +11,7 @@ from articulus.numerics.streams import stream_state
 from articulus.simulation.results.provenance import provenance
 from articulus.simulation.results.run import Run
 from articulus.simulation.results.signal import Signal, force_signal, position_signal, velocity_signal
-from articulus.simulation.results.status import Cause, Failure, Occurrence, RunStatus, State
+from articulus.simulation.results.status import Cause, Failure, FinalState, Occurrence, RunStatus
 
 
 def mixed() -> art.Mechanism:
@@ -61,5 +61,5 @@ def made_up(batch: int | None = None, rows: int = 41, seed: int = 0, fail: int |
             "real_time_ratio": 200.0,
         },
         meta=provenance(m, method="rk4", step=1e-3, seed=seed, settings={"t_end": 2.0, "log": ["q", "v"]}),
-        final=State(2000, 2.0, rng.normal(size=(*lead, 20)), stream_state(rng)),
+        final=FinalState(2000, 2.0, rng.normal(size=(*lead, 20)), stream_state(rng)),
     )

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from articulus.errors import InputError
-from articulus.simulation.results.status import State
+from articulus.simulation.results.status import FinalState
 from articulus.simulation.running import checkpoint
 
 CALLS = ("fsync", "replace", "fchmod", "close")
@@ -47,7 +47,9 @@ def run(path: Path, wide: int) -> None:
     """Write checkpoints for ever."""
     writer = checkpoint.Writer(path, "model", {})
     for k in itertools.count(1):
-        writer.write(State(k, 0.1 * k, np.full((3, wide), float(k))), {"q": np.full((1, 3, 4), float(k))})
+        writer.write(
+            FinalState(k, 0.1 * k, np.full((3, wide), float(k))), {"q": np.full((1, 3, 4), float(k))}
+        )
 
 
 def left(path: Path, status: int) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import pytest
 
 from articulus.errors import InputError
 from articulus.numerics.streams import resume_stream, stream_state
-from articulus.simulation.results.status import Cause, Failure, Occurrence, State
+from articulus.simulation.results.status import Cause, Failure, FinalState, Occurrence
 from articulus.simulation.running import checkpoint
 from articulus.simulation.running.checkpoint import Checkpoint, Writer
 
@@ -27,7 +27,7 @@ def sample(rows: int = 5) -> Checkpoint:
     return Checkpoint(
         model="a" * 64,
         settings=SETTINGS,
-        state=State(1234, 0.1 + 0.2, x, stream_state(rng)),
+        state=FinalState(1234, 0.1 + 0.2, x, stream_state(rng)),
         log={"t": np.arange(rows) * 0.1, "x": rng.normal(size=(rows, 4, 7)), "none": np.zeros((rows, 0))},
         events=(Occurrence(0.1, "touch", 2, True), Occurrence(0.2, "größer", 1)),
         failures=(Failure(3, 0.25, Cause.SINGULAR, "a pivot vanished", x[1, :3], x[1, 3:6], x[1]),),
@@ -105,12 +105,12 @@ def test_failed_write_changes_nothing(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_wrong_rows_refused(tmp_path: Path) -> None:
     writer = Writer(tmp_path / "run.ckpt", "m", {})
-    writer.write(State(0, 0.0, np.zeros(2)), {"q": np.zeros((1, 2))})
+    writer.write(FinalState(0, 0.0, np.zeros(2)), {"q": np.zeros((1, 2))})
     with pytest.raises(InputError, match=r"expected .* as before"):
-        writer.write(State(1, 0.0, np.zeros(2)), {"q": np.zeros((1, 3))})
+        writer.write(FinalState(1, 0.0, np.zeros(2)), {"q": np.zeros((1, 3))})
     with pytest.raises(InputError, match="different numbers of rows"):
         Writer(tmp_path / "b", "m", {}).write(
-            State(1, 0.0, np.zeros(2)), {"q": np.zeros((1, 3)), "t": np.zeros(2)}
+            FinalState(1, 0.0, np.zeros(2)), {"q": np.zeros((1, 3)), "t": np.zeros(2)}
         )
 
 
@@ -215,6 +215,6 @@ def test_cost_does_not_grow(tmp_path: Path) -> None:
     path, sizes = tmp_path / "run.ckpt", []
     writer = Writer(path, "m", {})
     for k in range(100):
-        writer.write(State(1000 + k, 0.5, np.zeros((8, 20))), {"x": np.zeros((50, 8, 20))})
+        writer.write(FinalState(1000 + k, 0.5, np.zeros((8, 20))), {"x": np.zeros((50, 8, 20))})
         sizes.append(path.stat().st_size)
     assert sizes[99] - sizes[1] < 16

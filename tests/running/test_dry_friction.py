@@ -24,7 +24,7 @@ def test_a_step_that_does_not_resolve_it_warns() -> None:
     ) as told:
         run = art.simulate(wheel(), 0.5, v0=[2.0])
     assert abs(run.v[-1, 0]) > 1e-3
-    figure = next(d for d in run.doubts if "dry friction" in d.figure)
+    figure = next(d for d in run.warnings if "dry friction" in d.figure)
     assert figure.value == pytest.approx(1e-3 * DRY / (1e-3 * INERTIA), rel=1e-9)
     assert "take a step below 0.00025 s" in str(told[0].message)
 

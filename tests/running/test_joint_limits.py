@@ -61,7 +61,7 @@ def test_start_outside_limits_is_told_in_a_batch_by_run() -> None:
     m = pendulum(lower=(-0.5,), upper=(0.5,))
     with pytest.warns(DoubtfulResult, match="2 of 3 runs are doubtful"):
         run = art.rollout(m, 0.01, q0=[[0.0], [0.8], [-2.0]])
-    assert {d.run for d in run.doubts} == {1, 2}
+    assert {d.run for d in run.warnings} == {1, 2}
 
 
 @pytest.mark.parametrize("file", ["panda.urdf", "ur5_robot.urdf", "talos_left_arm.urdf"])

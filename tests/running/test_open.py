@@ -17,8 +17,8 @@ from articulus.simulation.integrate import (
     ALL_METHODS,
     EXPLICIT_METHODS,
     Method,
-    SecondOrder,
     SecondOrderMethod,
+    SecondOrderProblem,
 )
 from articulus.simulation.integrate.base import Integrator
 from articulus.simulation.loop.components import Expression, FrameWrench
@@ -192,7 +192,7 @@ def test_native_second_order_steps_are_those_of_integrate(method: SecondOrderMet
     mech = tree()
     begin = start(mech)
     run = art.simulate(mech, 0.3, **begin, method=method.name, step=0.01)
-    problem = SecondOrder(
+    problem = SecondOrderProblem(
         lambda t, q, v: mech.forward_dynamics(q, v, np.zeros(mech.nv)), mech.integrate_position
     )
     _, q, v = method.integrate(problem, 0.0, 0.3, begin["q0"], begin["v0"], 30)

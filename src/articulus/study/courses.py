@@ -20,8 +20,8 @@ from articulus.model.files.toml.numbers import shown
 from articulus.model.files.toml.values import Values
 from articulus.model.files.units import UnitError, check_dimension, parse_unit
 from articulus.model.mechanism import Number, TimeFunction, Varying, value_of, values_of
-from articulus.simulation.loop.course import Course
 from articulus.simulation.loop.table import Table
+from articulus.simulation.loop.time_functions import TimeFunctions
 from articulus.study.numbers import OPEN, StudyNumbers
 
 FORMS = 'numbers, {times = [...], values = [...]}, {csv = "file.csv"} or a function of time such as {type = "harmonic", ...}'
@@ -204,7 +204,7 @@ class Courses(Values):
             self.report.add(path, str(error), f"a column in {expected}")
             return None
 
-    def _functions(self, given: list[Any], units: Sequence[str], path: str) -> Course | None:
+    def _functions(self, given: list[Any], units: Sequence[str], path: str) -> TimeFunctions | None:
         """Return functions of time, one per entry."""
         each = units if len(units) == len(given) else [units[0]] * len(given)
         many = len(given) > 1
@@ -213,7 +213,7 @@ class Courses(Values):
             for i, (item, unit) in enumerate(zip(given, each))
         ]
         held = tuple(f for f in found if f is not None)
-        return Course(held) if len(held) == len(found) else None
+        return TimeFunctions(held) if len(held) == len(found) else None
 
     def _function_of_time(self, given: Any, unit: str, path: str) -> TimeFunction | None:
         before = len(self.report.findings)

@@ -25,14 +25,14 @@ from articulus.model.mechanism.expression import text_of
 from articulus.simulation.loop.component import Component
 from articulus.simulation.loop.components import Observer
 from articulus.simulation.loop.contact import Shape
-from articulus.simulation.loop.course import Course
 from articulus.simulation.loop.equations import Network
 from articulus.simulation.loop.events import Event
 from articulus.simulation.loop.table import Table
+from articulus.simulation.loop.time_functions import TimeFunctions
 from articulus.simulation.results.recipe import Recipe
 from articulus.simulation.results.run import Run
 from articulus.simulation.running.loop import Loop
-from articulus.simulation.running.origin import Simulated
+from articulus.simulation.running.rerun import RunOrigin
 from articulus.simulation.running.settings import RunSettings
 from articulus.simulation.running.specification import Specification
 from articulus.study.components import Components
@@ -134,7 +134,7 @@ def _numeric(held: Any, where: str) -> str:
         return f"{{parameter = {quoted(held.name)}}}"
     if isinstance(held, Varying):
         return f"{{expression = {quoted(text_of(held))}}}"
-    if isinstance(held, Course):
+    if isinstance(held, TimeFunctions):
         written = [function_text(f) for f in held.functions]
         return written[0] if len(written) == 1 else f"[{', '.join(written)}]"
     if isinstance(held, Table):
@@ -169,7 +169,7 @@ def read_parts(text: str, mechanism: Mechanism) -> Parts:
     return tuple(c for c in components if c is not None), events
 
 
-def origin_of(run: Run, recipe: Recipe) -> Simulated:
+def origin_of(run: Run, recipe: Recipe) -> RunOrigin:
     """Return the origin of a run that comes from a file or another process: its loop is built again.
 
     Raises
@@ -185,7 +185,7 @@ def origin_of(run: Run, recipe: Recipe) -> Simulated:
         setup = loop.setup(asked, recipe.q0, recipe.v0, recipe.params, run.batch is None)
     except ArticulusError as error:
         raise UnsupportedOperation(f"the loop of this run cannot be built again: {error}") from None
-    return Simulated(setup, recipe.p, _samples(run, recipe, setup))
+    return RunOrigin(setup, recipe.p, _samples(run, recipe, setup))
 
 
 def _parts(run: Run, recipe: Recipe) -> Parts:

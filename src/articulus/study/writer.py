@@ -15,7 +15,7 @@ from articulus.model.files.toml.writer import quoted
 from articulus.model.mechanism import Parameter
 from articulus.simulation.results.run import Run
 from articulus.simulation.running.loop import Loop
-from articulus.simulation.running.origin import Simulated
+from articulus.simulation.running.rerun import RunOrigin
 from articulus.simulation.running.settings import RunSettings
 from articulus.simulation.running.specification import Specification
 from articulus.study.loop_text import loop_text
@@ -48,7 +48,7 @@ def save_run(run: Run, path: StrPath, *, name: str = "", purpose: str = "") -> P
             f"save_study: found a batch of {run.batch} runs; expected one run. What varies in a batch belongs into [campaign.vary]"
         )
     origin = run.require_origin("save_study")
-    assert isinstance(origin, Simulated)
+    assert isinstance(origin, RunOrigin)
     return save_setup(origin.setup, path, name, purpose)
 
 

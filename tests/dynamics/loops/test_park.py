@@ -11,7 +11,7 @@ import articulus as art
 from articulus.dynamics.loops.park import penalty_multipliers
 from articulus.errors import InputError, NumericalError
 from articulus.model.mechanism import PointOnPoint
-from articulus.simulation.integrate.central_difference import CentralDifference, Motion
+from articulus.simulation.integrate.central_difference import BodyMotion, CentralDifference
 
 OFFSET = (0.1, -0.05, 0.2)
 
@@ -90,7 +90,7 @@ SPIN = np.concatenate([np.r_[W[i], np.cross(W[:i].sum(axis=0), LINK)] for i in r
 """Bodies in a row, each with its own turning rate, the pins together."""
 
 
-def momenta(mech: art.Mechanism, run: Motion, h: float) -> np.ndarray:
+def momenta(mech: art.Mechanism, run: BodyMotion, h: float) -> np.ndarray:
     """Return linear momentum at half steps, from the positions of the centers of mass."""
     com = np.array([[mech.pose(f"b{i}", q) @ [*OFFSET, 1.0] for i in range(3)] for q in run.q])[:, :, :3]
     return np.einsum("i,nij->nj", [1.0, 2.0, 3.0], np.diff(com, axis=0) / h)

@@ -33,7 +33,7 @@ class Spring(Disturbance):
     def work(self, s: Scope) -> None:
         x, v = s.joint_q("lift"), s.joint_v("lift")
         s.force("lift", -K * x - C * v + self.push)
-        s.stored(self.held * K * x**2 / 2)
+        s.stores(self.held * K * x**2 / 2)
         s.dissipates(C * v**2)
         if self.push:
             s.supplies(self.push * v)
@@ -113,14 +113,14 @@ def test_stop_and_contact_take_no_energy_from_outside(part: Disturbance) -> None
 
 
 def test_sampled_components_keep_no_account() -> None:
-    with pytest.raises(art.InputError, match=r"'spring'.*s\.stored.*sampled component"):
+    with pytest.raises(art.InputError, match=r"'spring'.*s\.stores.*sampled component"):
         Loop(slider(), Spring(period=0.01))
 
 
 def test_an_account_is_of_single_numbers() -> None:
     class Wide(Spring):
         def work(self, s: Scope) -> None:
-            s.stored(ca.SX.zeros(2))
+            s.stores(ca.SX.zeros(2))
 
-    with pytest.raises(art.InputError, match=r"'spring'.*`s\.stored`: found 2 elements; expected one number"):
+    with pytest.raises(art.InputError, match=r"'spring'.*`s\.stores`: found 2 elements; expected one number"):
         Loop(slider(), Wide())

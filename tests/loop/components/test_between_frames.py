@@ -72,7 +72,7 @@ class Rates(Loop):
         super().__init__(mechanism, component, *([swing] if isinstance(component, Actuator) else []))
         system, net = self.system, self.network
         held = ca.vertcat(
-            sum(net.ask("energy", net.q, net.v)) + net.stored(), net.ask("momentum", net.q, net.v)
+            sum(net.ask("energy", net.q, net.v)) + net.stored_energy(), net.ask("momentum", net.q, net.v)
         )
         rates = ca.jtimes(held, system._c, ca.vertcat(*ca.vertsplit(system.rhs(*system.arguments))))
         self._rates = system.function("rates", [rates, system.rhs(*system.arguments)[-2:]])

@@ -12,7 +12,7 @@ from articulus.browser.drive.sticks import NAME
 from articulus.browser.drive.wanted import blocked
 from articulus.model.mechanism.numbers import as_numbers, convert, quantity
 from articulus.simulation.loop.component import Controller, Scope
-from articulus.simulation.loop.components.columns import carried, column, joint_coordinates
+from articulus.simulation.loop.components.columns import column, joint_coordinates, recall
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class RateServo(Controller):
     def work(self, s: Scope) -> None:
         q, v = joint_coordinates(s, self, self.joints)
         n, sticks = q.numel(), s.read(f"{NAME}.axes")
-        wanted = carried(s, "wanted", q)
+        wanted = recall(s, "wanted", q)
         asked = column(s, self, "full", n) * sticks
         limits = (column(s, self, name, n) for name in ("lead", "lower", "upper"))
         free = ca.logic_not(blocked(asked, wanted, q, *limits))

@@ -12,7 +12,7 @@ from casadi import SX
 from articulus.browser.drive.sticks import NAME
 from articulus.model.mechanism.numbers import Number, as_number, convert, quantity
 from articulus.simulation.loop.component import Disturbance, Scope
-from articulus.simulation.loop.components.checks import at_least, check_frame, named, positive, sampling
+from articulus.simulation.loop.components.checks import at_least, check_frame, name_after, positive, sampling
 from articulus.simulation.loop.contact.law import implicit_friction
 
 
@@ -102,7 +102,7 @@ class Soil(Disturbance):
     def __post_init__(self) -> None:
         numbers = ("ground", "width", "unit_weight", "cohesion", "slip_speed")
         convert(self, **dict.fromkeys(numbers, as_number))
-        named(self, self.frame)
+        name_after(self, self.frame)
         sampling(self)
         positive(self, slip_speed=self.slip_speed, rake=self.rake)
         at_least(self, 0.0, width=self.width, unit_weight=self.unit_weight, cohesion=self.cohesion)

@@ -9,7 +9,11 @@ import articulus as art
 from articulus.cases.checks import relative
 from articulus.dynamics.ball_joints import BallJoints, rotation
 from articulus.dynamics.tree import tree_of
-from articulus.simulation.running.ball_joint_problem import BallJointEquations, BallJointProblem, factored
+from articulus.simulation.running.ball_joint_problem import (
+    BallJointEquations,
+    BallJointProblem,
+    factor_blocks,
+)
 
 N = 4
 GRAVITY = np.array([0.0, 0.0, -9.81])
@@ -83,7 +87,7 @@ class PendulumChain:
     def cost(self) -> tuple[int, int]:
         """Return the operations of a Newton correction without the linear system, and the entries of its factors."""
         e, x = BallJointEquations(self.system), np.tile([0.0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0], self.n)
-        factors = factored(self.problem(e).matrix(0.0, x, 0 * x, 1 / OUTPUT))
+        factors = factor_blocks(self.problem(e).matrix(0.0, x, 0 * x, 1 / OUTPUT))
         assert factors is not None
         operations = sum(f.n_instructions() for f in (e.matrix, e.right, e.change))
         return operations, factors.L.nnz + factors.U.nnz

@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.simulation.exact_beams import Beam, Chain, Section, simulate, turning
+from articulus.simulation.exact_beams import Beam, BeamChain, Section, simulate, turning
 from articulus.simulation.exact_beams.modes import modes
 
 LENGTH, T_END = 10.0, 20.0
@@ -43,7 +43,7 @@ def exact_beam(elements: int, steps: int) -> tuple[np.ndarray, np.ndarray, float
 
 def chain(elements: int, steps: int) -> np.ndarray:
     """Return the deflection of the tip in hub axes."""
-    links = Chain.uniform(LENGTH, elements, SECTION.EIz, SECTION.mass)
+    links = BeamChain.uniform(LENGTH, elements, SECTION.EIz, SECTION.mass)
     t, theta, _ = links.simulate(T_END, steps, hub=angle)
     return across(t, links.position(theta)[:, -1])
 

@@ -18,7 +18,7 @@ from articulus.simulation.loop.component import Controller
 from articulus.simulation.loop.equations import Network
 from articulus.simulation.loop.functions import System
 from articulus.simulation.results import Run
-from articulus.simulation.running.origin import Simulated
+from articulus.simulation.running.rerun import RunOrigin
 
 SLOW = 1e-3
 """Largest speed and acceleration of a state that counts as one of rest [rad/s, m/s; rad/s^2, m/s^2]."""
@@ -84,10 +84,10 @@ def run_margins(run: Run, at: float | None = None, index: int = 0) -> RunMargins
     """
     origin = run.require_origin("margins")
     t = float(run.t[-1] if at is None else at)
-    if isinstance(origin, Simulated) and not _has_controller(origin):
+    if isinstance(origin, RunOrigin) and not _has_controller(origin):
         return RunMargins(t, None, None, NO_CONTROLLER, "")
-    rounding = resolutions(origin.setup.system.network.components) if isinstance(origin, Simulated) else {}
-    if isinstance(origin, Simulated) and rounding:
+    rounding = resolutions(origin.setup.system.network.components) if isinstance(origin, RunOrigin) else {}
+    if isinstance(origin, RunOrigin) and rounding:
         origin = _without_rounding(origin)
     try:
         closed = origin.linearize(run, at, index, ("tau",), None, ())
@@ -112,12 +112,12 @@ def run_margins(run: Run, at: float | None = None, index: int = 0) -> RunMargins
     return RunMargins(closed.t, closed, None, reason, note)
 
 
-def _has_controller(origin: Simulated) -> bool:
+def _has_controller(origin: RunOrigin) -> bool:
     parts = origin.setup.system.network.components
     return origin.setup.outside is not None or any(isinstance(c, Controller) for c in parts)
 
 
-def _without_rounding(origin: Simulated) -> Simulated:
+def _without_rounding(origin: RunOrigin) -> RunOrigin:
     """Return the same with sensors of endless resolution; states and parameters stay where they are."""
     system, setup = origin.setup.system, origin.setup
     net = system.network

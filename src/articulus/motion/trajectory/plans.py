@@ -33,7 +33,7 @@ from articulus.motion.trajectory.task import Task
 from articulus.simulation.loop.components.pd import PD
 from articulus.simulation.loop.components.prescribed import PrescribedForce
 from articulus.simulation.loop.components.state_feedback import StateFeedback
-from articulus.simulation.loop.course import Course
+from articulus.simulation.loop.time_functions import TimeFunctions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -522,7 +522,7 @@ class Plan:
                 )
             target += [_spline(self.t, column) for column in q.T]
             rate += [_spline(self.t, column) for column in v.T]
-        course = Course(tuple(target)), Course(tuple(rate))
+        course = TimeFunctions(tuple(target)), TimeFunctions(tuple(rate))
         pd = PD(kp=kp, kd=kd, target=course[0], rate=course[1], joints=self.joints, period=period)
         return pd, self.feedforward()
 

@@ -15,7 +15,7 @@ from articulus import kernel
 from articulus.numerics.banded import BandedLU, band_storage
 from articulus.simulation.exact_beams import element, node
 from articulus.simulation.exact_beams.beam import COMPONENTS, SUPPORTS, Base, Beam
-from articulus.simulation.exact_beams.lie import displaced
+from articulus.simulation.exact_beams.lie import displace
 from articulus.simulation.exact_beams.pieces import Pieces
 from articulus.spatial.rotation import quaternion_matrix, quaternion_product
 from articulus.spatial.vector import skew
@@ -40,7 +40,7 @@ class Energy:
         return self.kinetic + self.strain + self.gravity
 
 
-class Assembly:
+class BeamAssembly:
     """The beam as arrays.
 
     Parameters
@@ -78,7 +78,7 @@ class Assembly:
         self._q, self._dq, self._v, self._vdot = np.zeros((n, 7)), *(np.zeros((n, 6)) for _ in range(3))
         at = (self._q, self._v, self._vdot, self.inertia, self._gravity, self._dead, self._follower)
         elements = (self._q[:-1], self._q[1:], self.undeformed, self.stiffness)
-        self._displace = displace().bind(self._q, self._dq)
+        self._displace = displacement_kernel().bind(self._q, self._dq)
         self._node, self._forces = node.residual().bind(*at), element.forces().bind(*elements)
         self._by = np.zeros(()), np.zeros(())
         self._stress = np.zeros((n - 1, 6))
@@ -123,7 +123,7 @@ class Assembly:
             self._place()  # type: ignore[misc]
         return self._place.outputs  # type: ignore[union-attr]
 
-    def displaced(self, t: float, q: Array, dq: Array) -> Array:
+    def displace(self, t: float, q: Array, dq: Array) -> Array:
         """Return poses displaced by motions dq, (nodes, 6), with those on the base where it is at time t [s]."""
         self._q[:], self._dq[:] = q, dq
         self._displace()
@@ -181,7 +181,7 @@ class Assembly:
         diagonal[1:] += BB
         return diagonal, AB, BA
 
-    def factored(self, blocks: tuple[Array, Array, Array]) -> Callable[[Array], Array]:
+    def factor(self, blocks: tuple[Array, Array, Array]) -> Callable[[Array], Array]:
         """Return the solution of the banded system of the free displacements as a function of the right side.
 
         The right side and the result are (6 nodes,); held displacements are zero.
@@ -258,10 +258,10 @@ def ads(motions: Array) -> Array:
 
 
 @cache
-def displace() -> kernel.Kernel:
+def displacement_kernel() -> kernel.Kernel:
     """Return the kernel (pose, motion) -> pose that is reached in one second."""
     q, v = SX.sym("q", 7), SX.sym("v", 6)
-    return kernel.compile(ca.Function("displace", [q, v], [displaced(q, v)]))
+    return kernel.compile(ca.Function("displace", [q, v], [displace(q, v)]))
 
 
 @cache

@@ -44,7 +44,7 @@ class Load:
 
 
 @dataclasses.dataclass(frozen=True)
-class Body:
+class NodeBody:
     """A rigid body fixed to a node: mass [kg], center from the node [m], inertia about the center [kg m^2], node's axes."""
 
     node: int
@@ -76,7 +76,7 @@ class Beam:
     poses: np.ndarray
     sections: tuple[Section, ...]
     supports: dict[int, str] = dataclasses.field(default_factory=dict)
-    bodies: tuple[Body, ...] = ()
+    bodies: tuple[NodeBody, ...] = ()
     loads: tuple[Load, ...] = ()
     gravity: tuple[float, ...] = (0.0, 0.0, 0.0)
     base: Base | None = None
@@ -188,7 +188,7 @@ class Beam:
             raise InputError(
                 f"beam: inertia of a body {J.tolist()}; expected (3, 3), symmetric, not negative"
             )
-        return dataclasses.replace(self, bodies=(*self.bodies, Body(self._node(node), float(mass), c, J)))
+        return dataclasses.replace(self, bodies=(*self.bodies, NodeBody(self._node(node), float(mass), c, J)))
 
     def load(
         self,

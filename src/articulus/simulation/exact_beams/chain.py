@@ -33,7 +33,7 @@ Array = np.ndarray
 
 
 @dataclasses.dataclass(frozen=True)
-class Element:
+class ChainElement:
     """A piece of a link: length [m], bending stiffness [N m^2] and mass per length [kg/m]."""
 
     length: float
@@ -50,7 +50,7 @@ class Element:
 
 
 @dataclasses.dataclass(frozen=True)
-class Chain:
+class BeamChain:
     """Links of elements from the hub outwards, hinged to one another.
 
     Nodes are numbered from the hub outwards: each link has one more than elements.
@@ -65,7 +65,7 @@ class Chain:
     gravity : (float, float) [m/s^2]
     """
 
-    links: tuple[tuple[Element, ...], ...]
+    links: tuple[tuple[ChainElement, ...], ...]
     points: dict[int, float] = dataclasses.field(default_factory=dict)
     inertias: dict[int, float] = dataclasses.field(default_factory=dict)
     gravity: tuple[float, float] = (0.0, 0.0)
@@ -81,9 +81,9 @@ class Chain:
                     )
 
     @staticmethod
-    def uniform(length: float, elements: int, bending: float, mass: float, **more: Any) -> Chain:
+    def uniform(length: float, elements: int, bending: float, mass: float, **more: Any) -> BeamChain:
         """Return one uniform link of equal elements: length [m], stiffness [N m^2], mass per length [kg/m]."""
-        return Chain(((Element(length / elements, bending, mass),) * elements,), **more)
+        return BeamChain(((ChainElement(length / elements, bending, mass),) * elements,), **more)
 
     @property
     def nodes(self) -> int:
@@ -129,7 +129,7 @@ class Chain:
             M[node, node] += inertia
         return M, K, S
 
-    def _elements(self) -> list[tuple[int, Element]]:
+    def _elements(self) -> list[tuple[int, ChainElement]]:
         """Return each element with its inner node."""
         out, node = [], 0
         for link in self.links:
@@ -188,7 +188,7 @@ class Chain:
             rate = ca.jacobian(angle, t)
             theta, rates = ca.vertcat(angle, q), ca.vertcat(rate, v)
             accelerations = ca.vertcat(ca.jacobian(rate, t), vdot)
-        applied = self._applied(SX(len(self.links), 1) if torque is None else torque(t, theta, rates))
+        applied = self._joint_loads(SX(len(self.links), 1) if torque is None else torque(t, theta, rates))
         residual = (self._inertia_forces(theta, rates, accelerations) - applied)[first:]
         force = -ca.substitute(residual, vdot, SX.zeros(n))
         at = [t, q, v, vdot]
@@ -216,7 +216,7 @@ class Chain:
         turning = ca.mtimes(M * cosine, accelerations) + ca.mtimes(M * sine, rates**2)
         return turning - ca.mtimes(K * sine, SX.ones(self.nodes)) - weight
 
-    def _applied(self, torques: Any) -> SX:
+    def _joint_loads(self, torques: Any) -> SX:
         """Return joint torques on the nodes: each acts on the first node of its link and back on the node before."""
         torques = ca.vertcat(*torques) if isinstance(torques, (list, tuple)) else SX(torques)
         if torques.numel() != len(self.links):

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from articulus.errors import InputError
-from articulus.simulation.exact_beams.assembly import Array, Assembly, Energy
+from articulus.simulation.exact_beams.assembly import Array, BeamAssembly, Energy
 from articulus.simulation.exact_beams.beam import Beam
 from articulus.simulation.integrate import AlphaState, GeneralizedAlpha
-from articulus.simulation.integrate.mechanical import Point
+from articulus.simulation.integrate.mechanical import MotionPoint
 
 
-class Kept(NamedTuple):
+class KeptTangent(NamedTuple):
     """A factored tangent and the step for which it was made."""
 
     by_v: float
@@ -22,14 +22,14 @@ class Kept(NamedTuple):
     solve: Any
 
 
-class Motion:
+class BeamMotion:
     """The beam as an implicit method sees it: positions (7 nodes,), velocities in the nodes' axes (6 nodes,).
 
     Held displacements have no velocity here: their nodes rest, or go with the base. In body axes the tangent does not change with rigid
     motion, so that one factored matrix serves many steps.
     """
 
-    def __init__(self, beam: Assembly):
+    def __init__(self, beam: BeamAssembly):
         self.beam = beam
 
     def start(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
@@ -37,18 +37,20 @@ class Motion:
         poses, rates = q.reshape(-1, 7), v.reshape(-1, 6)
         none = np.zeros_like(rates)
         mass = (self.beam.inertia, *(np.zeros((self.beam.nodes - 1, 6, 6)),) * 2)
-        return -self.beam.factored(mass)(self.beam.residual(t, poses, rates, none).ravel()), np.zeros(0)
+        return -self.beam.factor(mass)(self.beam.residual(t, poses, rates, none).ravel()), np.zeros(0)
 
     def move(self, t: float, q: Array, dq: Array) -> Array:
         """Return the poses displaced by dq, those on the base where it is at t [s]."""
-        return self.beam.displaced(t, q.reshape(-1, 7), dq.reshape(-1, 6)).ravel()
+        return self.beam.displace(t, q.reshape(-1, 7), dq.reshape(-1, 6)).ravel()
 
-    def correction(self, at: Point, by_v: float, by_vdot: float, kept: Kept | None) -> tuple[Array, Kept]:
+    def correction(
+        self, at: MotionPoint, by_v: float, by_vdot: float, kept: KeptTangent | None
+    ) -> tuple[Array, KeptTangent]:
         """Return Newton's correction of the displacements, by the tangent that is kept if it belongs to the same step."""
         state = at.q.reshape(-1, 7), at.v.reshape(-1, 6), at.vdot.reshape(-1, 6)
         if kept is None or (kept.by_v, kept.by_vdot) != (by_v, by_vdot):
             blocks = self.beam.blocks(at.t, *state, by_v, by_vdot, at.dq.reshape(-1, 6))
-            kept = Kept(by_v, by_vdot, self.beam.factored(blocks))
+            kept = KeptTangent(by_v, by_vdot, self.beam.factor(blocks))
         return -kept.solve(self.beam.residual(at.t, *state).ravel()), kept
 
 
@@ -61,7 +63,7 @@ class Momentum:
     Source: Hairer, Lubich & Wanner 2006, section IV.4 (projection onto first integrals).
     """
 
-    def __init__(self, beam: Assembly, state: AlphaState):
+    def __init__(self, beam: BeamAssembly, state: AlphaState):
         self.beam, self._t = beam, state.t
         energy = beam.energy(state.t, *self._shaped(state))
         self._value = np.concatenate([energy.angular, energy.linear])
@@ -81,7 +83,7 @@ class Momentum:
 
 
 @dataclasses.dataclass(frozen=True)
-class Run:
+class BeamRun:
     """A motion.
 
     Parameters
@@ -100,7 +102,7 @@ class Run:
     q: Array
     v: Array
     iterations: int
-    beam: Assembly
+    beam: BeamAssembly
 
     @property
     def position(self) -> Array:
@@ -121,7 +123,7 @@ def simulate(
     rho_inf: float = 0.9,
     tolerance: float = 1e-8,
     every: int = 1,
-) -> Run:
+) -> BeamRun:
     """Return the motion from 0 to t_end in equal steps of generalized-alpha.
 
     Parameters
@@ -144,8 +146,8 @@ def simulate(
         raise InputError(
             f"beam: steps = {steps!r} and every = {every!r}; expected a multiple of `every`, at least 1"
         )
-    whole = Assembly(beam)
-    motion, method = Motion(whole), GeneralizedAlpha(rho_inf, tolerance)
+    whole = BeamAssembly(beam)
+    motion, method = BeamMotion(whole), GeneralizedAlpha(rho_inf, tolerance)
     q, v = whole.at(0.0)
     q = q if q0 is None else _shaped("q0", q0, q)
     v = v if v0 is None else _shaped("v0", v0, v)
@@ -162,7 +164,7 @@ def simulate(
         if k % every == 0:
             kept.append(state)
     shape = (len(kept), whole.nodes, -1)
-    return Run(
+    return BeamRun(
         t[::every],
         np.array([s.q for s in kept]).reshape(shape),
         np.array([s.v for s in kept]).reshape(shape),

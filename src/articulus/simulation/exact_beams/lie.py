@@ -69,7 +69,7 @@ def logarithm_rates(d: SX) -> tuple[SX, SX]:
     return x / 2 - even, even + x / 2
 
 
-def displaced(pose: SX, motion: SX) -> SX:
+def displace(pose: SX, motion: SX) -> SX:
     """Return the pose that is reached when the body moves with a constant body motion for one second; any angle."""
     w, v = motion[:3], motion[3:]
     angle = ca.sqrt(ca.fmax(ca.sumsqr(w), 1e-20))

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse.linalg import eigsh
 
 from articulus.errors import InputError
-from articulus.simulation.exact_beams.assembly import Assembly
+from articulus.simulation.exact_beams.assembly import BeamAssembly
 from articulus.simulation.exact_beams.beam import Beam
 
 
@@ -23,7 +23,7 @@ def modes(beam: Beam, count: int, at: np.ndarray | None = None) -> tuple[np.ndar
     at : array, (nodes, 7)
         Poses in balance, as from `static`; undeformed if not given.
     """
-    whole = Assembly(beam)
+    whole = BeamAssembly(beam)
     if not isinstance(count, (int, np.integer)) or not 1 <= count < whole.free.size:
         raise InputError(
             f"beam: count = {count!r} modes; expected 1 to {whole.free.size - 1}, fewer than degrees of freedom"

@@ -15,7 +15,7 @@ import numpy as np
 from casadi import SX
 
 from articulus import kernel
-from articulus.simulation.exact_beams.lie import ad, displaced
+from articulus.simulation.exact_beams.lie import ad, displace
 from articulus.spatial.rotation import quaternion_matrix
 
 
@@ -65,7 +65,7 @@ def _equations() -> tuple[tuple[SX, ...], SX, SX]:
     g, dead, follower = SX.sym("g", 3), SX.sym("dead", 6), SX.sym("follower", 6)
     inputs = (q, v, vdot, M, g, dead, follower)
     change = SX.sym("change", 6)
-    R = quaternion_matrix(displaced(q, change)[:4])
+    R = quaternion_matrix(displace(q, change)[:4])
     weight = ca.mtimes(M, ca.vertcat(SX(3, 1), ca.mtimes(R.T, g)))
     loads = follower + weight + ca.vertcat(ca.mtimes(R.T, dead[:3]), ca.mtimes(R.T, dead[3:]))
     return inputs, change, ca.mtimes(M, vdot) - ca.mtimes(ad(v).T, ca.mtimes(M, v)) - loads

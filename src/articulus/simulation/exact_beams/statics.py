@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 
 from articulus.errors import InputError, NumericalError
-from articulus.simulation.exact_beams.assembly import Assembly, displace
+from articulus.simulation.exact_beams.assembly import BeamAssembly, displacement_kernel
 from articulus.simulation.exact_beams.beam import Beam
 
 MOST_HALVINGS = 6
@@ -44,30 +44,30 @@ def static(
     """
     if not isinstance(steps, (int, np.integer)) or steps < 1:
         raise InputError(f"beam: steps = {steps!r}; expected an integer of at least 1")
-    whole = Assembly(beam)
+    whole = BeamAssembly(beam)
     q = whole.at(0.0)[0] if start is None else np.array(start, dtype=float)
     for k in range(1, steps + 1):
         parts, where = ((k - 1) / steps, k / steps), f"load step {k} of {steps}"
-        q = _reached(beam, q, parts, tolerance, max_iterations, where)
+        q = _continue_loading(beam, q, parts, tolerance, max_iterations, where)
     return q
 
 
-def _reached(
+def _continue_loading(
     beam: Beam, q: np.ndarray, parts: tuple[float, float], tolerance: float, max_iterations: int, where: str,
     halvings: int = MOST_HALVINGS,
 ) -> np.ndarray:  # fmt: skip
     """Return the poses under the second part of the loads, from those under the first; halfway first where need be."""
     first, last = parts
     try:
-        return _balanced(Assembly(_loaded(beam, last)), q, tolerance, max_iterations, where)
+        return _balanced(BeamAssembly(_scale_loads(beam, last)), q, tolerance, max_iterations, where)
     except NumericalError:
         if not halvings:
             raise
     middle, rest = (first + last) / 2, (tolerance, max_iterations, where, halvings - 1)
-    return _reached(beam, _reached(beam, q, (first, middle), *rest), (middle, last), *rest)
+    return _continue_loading(beam, _continue_loading(beam, q, (first, middle), *rest), (middle, last), *rest)
 
 
-def _loaded(beam: Beam, part: float) -> Beam:
+def _scale_loads(beam: Beam, part: float) -> Beam:
     """Return the beam with a part of its loads and of its gravity."""
     loads = tuple(
         dataclasses.replace(
@@ -78,7 +78,9 @@ def _loaded(beam: Beam, part: float) -> Beam:
     return dataclasses.replace(beam, loads=loads, gravity=tuple(part * x for x in beam.gravity))
 
 
-def _balanced(beam: Assembly, q: np.ndarray, tolerance: float, max_iterations: int, where: str) -> np.ndarray:
+def _balanced(
+    beam: BeamAssembly, q: np.ndarray, tolerance: float, max_iterations: int, where: str
+) -> np.ndarray:
     """Return the poses where the forces balance.
 
     Newton's method on poses and stresses as independent unknowns, the stresses eliminated in each element: the
@@ -93,7 +95,7 @@ def _balanced(beam: Assembly, q: np.ndarray, tolerance: float, max_iterations: i
     stress = beam.stress(q)
     for _ in range(max_iterations):
         try:
-            solve = beam.factored(beam.blocks(0.0, q, still, still, 0.0, 0.0, stress=stress))
+            solve = beam.factor(beam.blocks(0.0, q, still, still, 0.0, 0.0, stress=stress))
         except np.linalg.LinAlgError:
             raise NumericalError(
                 f"beam: {where}: the stiffness is singular; likely the supports leave a rigid motion free, or this is "
@@ -106,7 +108,7 @@ def _balanced(beam: Assembly, q: np.ndarray, tolerance: float, max_iterations: i
             break
         part = min(1.0, 0.5 / size)
         stress = (1 - part) * stress + part * beam.stress(q, change)
-        q = displace()(q, change * part)
+        q = displacement_kernel()(q, change * part)
         if size <= tolerance:
             return q
     raise NumericalError(

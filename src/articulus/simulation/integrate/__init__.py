@@ -3,7 +3,7 @@
 | kind | integrates | how it is called |
 |---|---|---|
 | explicit | x' = f(t, x), fixed steps | `Method`: advance, start, step, integrate |
-| second order | `SecondOrder`: q displaced by v, v' = a(t, q, v), fixed steps | `SecondOrderMethod`: advance, integrate |
+| second order | `SecondOrderProblem`: q displaced by v, v' = a(t, q, v), fixed steps | `SecondOrderMethod`: advance, integrate |
 | adaptive | f(t, x), or `Linearized` for stiff ones, error controlled | `Adaptive`: start, step, run, integrate |
 | implicit | `Mechanical`: M v' + G' lambda = f, g = 0, fixed steps | `AlphaMethod`: start, step, integrate |
 | residual | E(t, x, x') = 0, fixed steps | `Sdirk`: step, integrate |
@@ -17,7 +17,7 @@ from articulus.errors import InputError, did_you_mean
 from articulus.simulation.integrate.adams import AB2, AB3, AB4, AM4
 from articulus.simulation.integrate.adaptive import Adaptive, AdaptiveState, StepControl
 from articulus.simulation.integrate.alpha import HHT, AlphaMethod, AlphaState, GeneralizedAlpha, Newmark
-from articulus.simulation.integrate.base import Integrator, Method, State
+from articulus.simulation.integrate.base import IntegrationState, Integrator, Method
 from articulus.simulation.integrate.central_difference import CentralDifference
 from articulus.simulation.integrate.dormand_prince import DormandPrince
 from articulus.simulation.integrate.mechanical import Mechanical
@@ -26,11 +26,11 @@ from articulus.simulation.integrate.runge_kutta import RK4, Euler, ExplicitRunge
 from articulus.simulation.integrate.sdirk import Sdirk, SdirkState
 from articulus.simulation.integrate.second_order import (
     LieRK4,
-    SecondOrder,
     SecondOrderMethod,
+    SecondOrderProblem,
     SemiImplicitEuler,
 )
-from articulus.simulation.integrate.solution import Solution, Statistics
+from articulus.simulation.integrate.solution import IntegrationSolution, Statistics
 from articulus.simulation.integrate.sundials import Cvodes, Idas, Sundials
 
 EXPLICIT_METHODS: tuple[Method, ...] = (Euler(), AB2(), AB3(), AB4(), RK4(), AM4())
@@ -77,6 +77,8 @@ __all__ = [
     "ExplicitRungeKutta",
     "GeneralizedAlpha",
     "Idas",
+    "IntegrationSolution",
+    "IntegrationState",
     "Integrator",
     "LieRK4",
     "Linearized",
@@ -86,11 +88,9 @@ __all__ = [
     "Rosenbrock",
     "Sdirk",
     "SdirkState",
-    "SecondOrder",
     "SecondOrderMethod",
+    "SecondOrderProblem",
     "SemiImplicitEuler",
-    "Solution",
-    "State",
     "Statistics",
     "StepControl",
     "Sundials",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 from typing import ClassVar
 
-from articulus.simulation.integrate.base import Array, Method, Rhs, State
+from articulus.simulation.integrate.base import Array, IntegrationState, Method, Rhs
 from articulus.simulation.integrate.runge_kutta import RK4, combine, runge_kutta_step
 
 
@@ -22,7 +22,7 @@ class Adams(Method):
         slopes = (f(t, x), *slopes)
         return self.look_back(f, t, x, slopes, h), slopes[: self.past]
 
-    def step(self, f: Rhs, state: State, h: float) -> State:
+    def step(self, f: Rhs, state: IntegrationState, h: float) -> IntegrationState:
         earlier = state.earlier(h)
         if len(earlier) == self.past:
             x, slopes = self.advance(f, state.t, state.x, earlier, h)
@@ -30,7 +30,7 @@ class Adams(Method):
             slope = f(state.t, state.x)
             x = runge_kutta_step(RK4.tableau, _reusing(slope, f, state.t), state.t, state.x, h)
             slopes = (slope, *earlier)
-        return State(state.t + h, x, slopes, h)
+        return IntegrationState(state.t + h, x, slopes, h)
 
     @abc.abstractmethod
     def look_back(self, f: Rhs, t: Array, x: Array, slopes: tuple[Array, ...], h: Array) -> Array:

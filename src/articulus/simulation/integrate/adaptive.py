@@ -12,7 +12,7 @@ import numpy as np
 
 from articulus.errors import InputError, NumericalError
 from articulus.simulation.integrate.base import Integrator, Rhs
-from articulus.simulation.integrate.solution import Piece, Solution, Statistics
+from articulus.simulation.integrate.solution import IntegrationSolution, Piece, Statistics
 
 Projection = Callable[[float, np.ndarray], np.ndarray]
 Limit = Callable[[float, np.ndarray, np.ndarray], float]
@@ -263,7 +263,7 @@ class Adaptive(Integrator):
         stops: Sequence[float] = (),
         project: Projection | None = None,
         limit: Limit | None = None,
-    ) -> Solution:
+    ) -> IntegrationSolution:
         """Return the solution from a state to t1 [s]; see `integrate`. It goes on from `solution.state` of another.
 
         Parameters
@@ -295,9 +295,9 @@ class Adaptive(Integrator):
                     states.append(ahead)
                     pieces.append(piece)
         except NumericalError as failure:
-            failure.result = Solution.of(states, pieces)
+            failure.result = IntegrationSolution.of(states, pieces)
             raise
-        return Solution.of(states, pieces)
+        return IntegrationSolution.of(states, pieces)
 
     def integrate(
         self,
@@ -312,7 +312,7 @@ class Adaptive(Integrator):
         min_step: float = 0.0,
         max_step: float = math.inf,
         max_steps: int = 100_000,
-    ) -> Solution:
+    ) -> IntegrationSolution:
         """Return the solution from t0 to t1.
 
         Parameters

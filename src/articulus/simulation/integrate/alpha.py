@@ -11,7 +11,7 @@ import numpy as np
 
 from articulus.errors import InputError, NumericalError
 from articulus.simulation.integrate.base import Integrator
-from articulus.simulation.integrate.mechanical import Implicit, Point
+from articulus.simulation.integrate.mechanical import Implicit, MotionPoint
 
 EPS = float(np.finfo(float).eps)
 SLOW = 0.1
@@ -52,7 +52,7 @@ class AlphaState:
 
 
 @dataclasses.dataclass(frozen=True)
-class Coefficients:
+class AlphaCoefficients:
     """(1 - alpha_m) a1 + alpha_m a0 = (1 - alpha_f) v1' + alpha_f v0'; beta and gamma of Newmark."""
 
     alpha_m: float
@@ -100,7 +100,7 @@ class AlphaMethod(Integrator):
 
     @property
     @abc.abstractmethod
-    def coefficients(self) -> Coefficients:
+    def coefficients(self) -> AlphaCoefficients:
         """Return the four numbers of the method."""
 
     def start(self, problem: Implicit, t: float, q: Any, v: Any) -> AlphaState:
@@ -129,7 +129,7 @@ class AlphaMethod(Integrator):
         rounding = 64 * EPS * (1 + np.abs(state.q / far).max())
         for iteration in range(1, self.max_iterations + 1):
             q = problem.move(t, state.q, dq)
-            at = Point(t, q, dq, v, vdot, multipliers)
+            at = MotionPoint(t, q, dq, v, vdot, multipliers)
             change, kept = self._finite(problem.correction, at, by_v, by_vdot, kept, state=state)
             d = change[: v.size]
             dq, v, vdot = dq + d, v + by_v * d, vdot + by_vdot * d
@@ -202,7 +202,7 @@ class AlphaMethod(Integrator):
         )
 
 
-def _auxiliary(c: Coefficients, state: AlphaState, vdot: np.ndarray) -> np.ndarray:
+def _auxiliary(c: AlphaCoefficients, state: AlphaState, vdot: np.ndarray) -> np.ndarray:
     """Return a1 of the method's recursion."""
     return ((1 - c.alpha_f) * vdot + c.alpha_f * state.vdot - c.alpha_m * state.a) / (1 - c.alpha_m)
 
@@ -225,9 +225,9 @@ class Newmark(AlphaMethod):
         return 2 if self.rho_inf == 1 else 1
 
     @property
-    def coefficients(self) -> Coefficients:
+    def coefficients(self) -> AlphaCoefficients:
         gamma = (3 - self.rho_inf) / (2 * (1 + self.rho_inf))
-        return Coefficients(0.0, 0.0, (gamma + 0.5) ** 2 / 4, gamma)
+        return AlphaCoefficients(0.0, 0.0, (gamma + 0.5) ** 2 / 4, gamma)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -242,9 +242,9 @@ class HHT(AlphaMethod):
     lowest = 0.5
 
     @property
-    def coefficients(self) -> Coefficients:
+    def coefficients(self) -> AlphaCoefficients:
         alpha = (1 - self.rho_inf) / (1 + self.rho_inf)
-        return Coefficients(0.0, alpha, (1 + alpha) ** 2 / 4, 0.5 + alpha)
+        return AlphaCoefficients(0.0, alpha, (1 + alpha) ** 2 / 4, 0.5 + alpha)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -258,8 +258,8 @@ class GeneralizedAlpha(AlphaMethod):
     order = 2
 
     @property
-    def coefficients(self) -> Coefficients:
+    def coefficients(self) -> AlphaCoefficients:
         rho = self.rho_inf
         alpha_m, alpha_f = (2 * rho - 1) / (rho + 1), rho / (rho + 1)
         gamma = 0.5 + alpha_f - alpha_m
-        return Coefficients(alpha_m, alpha_f, (gamma + 0.5) ** 2 / 4, gamma)
+        return AlphaCoefficients(alpha_m, alpha_f, (gamma + 0.5) ** 2 / 4, gamma)

@@ -17,7 +17,7 @@ Rhs = Callable[[Array, Array], Array]
 
 
 @dataclasses.dataclass(frozen=True)
-class State:
+class IntegrationState:
     """State of an integration: all that a step needs and all that it leaves behind.
 
     Parameters
@@ -64,7 +64,7 @@ class Method(Integrator):
     `ALL_METHODS`; the tests then measure its order. A Runge-Kutta method is a coefficient table only (see `RK4`).
     `advance` is arithmetic only, so that the same text runs on numbers and builds native time loops from symbols.
 
-    A method holds no state: everything between two steps is in `State`, so that a run may stop, be saved and go on.
+    A method holds no state: everything between two steps is in `IntegrationState`, so that a run may stop, be saved and go on.
     """
 
     kind = "explicit"
@@ -75,9 +75,9 @@ class Method(Integrator):
     past: int = 0
     """Number of earlier derivatives that a step needs, the one at t not counted."""
 
-    def start(self, t: float, x: Any) -> State:
+    def start(self, t: float, x: Any) -> IntegrationState:
         """Return the state of an integration that begins at time t [s] with x, (..., n)."""
-        return State(float(t), np.array(x, dtype=float))
+        return IntegrationState(float(t), np.array(x, dtype=float))
 
     @abc.abstractmethod
     def advance(
@@ -99,7 +99,7 @@ class Method(Integrator):
         """
 
     @abc.abstractmethod
-    def step(self, f: Rhs, state: State, h: float) -> State:
+    def step(self, f: Rhs, state: IntegrationState, h: float) -> IntegrationState:
         """Return the state at t + h, for numbers; while the history is short, by a step of another method.
 
         Parameters
@@ -137,9 +137,9 @@ class Method(Integrator):
         t, h = np.linspace(t0, t1, steps + 1), (t1 - t0) / steps
         x = np.empty((*state.x.shape[:-1], steps + 1, state.x.shape[-1]))
         x[..., 0, :] = state.x
-        checked = _same_shape(f, self.name)
+        evaluate = _same_shape(f, self.name)
         for k in range(steps):
-            state = dataclasses.replace(self.step(checked, state, h), t=float(t[k + 1]))
+            state = dataclasses.replace(self.step(evaluate, state, h), t=float(t[k + 1]))
             x[..., k + 1, :] = state.x
         return t, x
 
@@ -147,10 +147,10 @@ class Method(Integrator):
 def _same_shape(f: Rhs, name: str) -> Rhs:
     """Return f with a check that the derivative has the shape of the state."""
 
-    def checked(t: float, x: Array) -> Array:
+    def evaluate(t: float, x: Array) -> Array:
         out = np.asarray(f(t, x))
         if out.shape != x.shape:
             raise InputError(f"{name}: f returned shape {out.shape}; expected {x.shape}, that of the state")
         return out
 
-    return checked
+    return evaluate

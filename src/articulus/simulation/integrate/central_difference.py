@@ -38,7 +38,7 @@ REDUNDANT = 1e-10
 
 
 @dataclass(frozen=True)
-class Body:
+class FreeBody:
     """Constants of one body, in the frame of its free joint."""
 
     m: SX
@@ -104,7 +104,7 @@ class Flight:
 
 
 @dataclass(frozen=True)
-class Motion:
+class BodyMotion:
     """A run: times (steps + 1,), positions and velocities of the free joints, multipliers, all at t = n h."""
 
     t: np.ndarray
@@ -152,7 +152,7 @@ class CentralDifference:
         x = SX.sym("x", self._size)
         self._positions = ca.Function("positions", [x], [self._q(self._unpack(x)[0])])
 
-    def run(self, q0: Any, v0: Any, steps: int, tau: Any = 0.0) -> Motion:
+    def run(self, q0: Any, v0: Any, steps: int, tau: Any = 0.0) -> BodyMotion:
         """Return the motion from t = 0.
 
         Parameters
@@ -182,7 +182,7 @@ class CentralDifference:
                 f"the highest angular velocity [rad/s], found {self.step:g}",
                 result=q,
             )
-        return Motion(t, q, np.array(v).T, np.array(multipliers).reshape(-1, steps + 1).T)
+        return BodyMotion(t, q, np.array(v).T, np.array(multipliers).reshape(-1, steps + 1).T)
 
     # how a step is made
 
@@ -192,12 +192,12 @@ class CentralDifference:
         G, rate, _ = self._rows(self._q(flights), self._velocity(flights), t, self._values)
         free = self._free(flights, tau)
         found = penalty_multipliers(self._mobility, G, free, rate, before, self._softness, self.step)
-        after = self._kicked(flights, found.vdot, self.step)
+        after = self._kick(flights, found.vdot, self.step)
         middle = [
             replace(f, udot=(f.udot + k.udot) / 2, w=b.spin(f.R, (f.pi + k.pi) / 2))
             for b, f, k in zip(self._bodies, flights, after)
         ]
-        following = self._pack([_drifted(f, self.step) for f in after], 2 * found.multipliers - before)
+        following = self._pack([_drift(f, self.step) for f in after], 2 * found.multipliers - before)
         return ca.Function("advance", [x, t, tau], [following, self._velocity(middle), found.multipliers])
 
     def _begin(self) -> ca.Function:
@@ -220,7 +220,7 @@ class CentralDifference:
         multipliers = solve(regular, ca.mtimes(G, free + ca.vertcat(*turning)) + gamma)
         vdot = free - ca.mtimes(self._mobility, ca.mtimes(G.T, multipliers))
         return ca.Function(
-            "begin", [q, v, tau], [self._pack(self._kicked(flights, vdot, -self.step / 2), multipliers)]
+            "begin", [q, v, tau], [self._pack(self._kick(flights, vdot, -self.step / 2), multipliers)]
         )
 
     def _free(self, flights: list[Flight], tau: SX) -> SX:
@@ -233,7 +233,7 @@ class CentralDifference:
             out.append(b.velocity(f.R, force / b.m + b.g, wdot))
         return ca.vertcat(*out)
 
-    def _kicked(self, flights: list[Flight], vdot: SX, h: float) -> list[Flight]:
+    def _kick(self, flights: list[Flight], vdot: SX, h: float) -> list[Flight]:
         """Return the bodies with velocities and momenta after h seconds of the given accelerations."""
         out = []
         for b, f, a in zip(self._bodies, flights, ca.vertsplit(vdot, 6)):
@@ -245,7 +245,7 @@ class CentralDifference:
             )
         return out
 
-    def _spin(self, b: Body, f: Flight) -> SX:
+    def _spin(self, b: FreeBody, f: Flight) -> SX:
         """Return the angular velocity at n from the momentum, with the torque of the step before."""
         return b.spin(f.R, f.pi + self.step / 2 * f.torque)
 
@@ -283,7 +283,7 @@ class CentralDifference:
         if not passive_forces(tree, tree.v).is_zero():
             raise InputError("damping on a free joint; expected none: give forces on the bodies as tau")
 
-    def _body(self, i: int) -> Body:
+    def _body(self, i: int) -> FreeBody:
         """Return the constants of node i, parameters at their values."""
         tree = self._tree
         gravity = ca.mtimes(tree.parts[i].outer.R.T, tree.gravity)
@@ -291,10 +291,10 @@ class CentralDifference:
         m, h, J, g = ca.Function("body", [tree.p], [own.m, own.h, own.J, gravity])(self._values)
         c = SX(h / m)
         about_com = SX(J) - m * (ca.dot(c, c) * SX.eye(3) - ca.mtimes(c, c.T))
-        return Body(SX(m), c, about_com, SX(ca.inv(ca.DM(about_com))), SX(g))
+        return FreeBody(SX(m), c, about_com, SX(ca.inv(ca.DM(about_com))), SX(g))
 
 
-def _drifted(f: Flight, h: float) -> Flight:
+def _drift(f: Flight, h: float) -> Flight:
     """Return a body moved by its velocities for h seconds; the quaternion by the mid-point rule."""
     half = ca.vertcat(1, h * f.w / 4)
     turn = quaternion_product(half, half)

@@ -14,7 +14,7 @@ from articulus.simulation.integrate.second_order import add
 Array = np.ndarray
 
 
-class Point(NamedTuple):
+class MotionPoint(NamedTuple):
     """Where the equations of motion are evaluated: time, position, velocity, acceleration, multipliers.
 
     `dq` is the displacement that led to q from the beginning of the step.
@@ -37,7 +37,7 @@ class Implicit(Protocol):
     def move(self, t: float, q: Array, dq: Array) -> Array:
         """Return the position at time t [s] that is displaced by dq from q."""
 
-    def correction(self, at: Point, by_v: float, by_vdot: float, kept: Any) -> tuple[Array, Any]:
+    def correction(self, at: MotionPoint, by_v: float, by_vdot: float, kept: Any) -> tuple[Array, Any]:
         """Return Newton's correction of the position, then that of the multipliers over by_vdot; and what to keep.
 
         v changes `by_v` and v' changes `by_vdot` times as much as the position. `kept` is what the correction before
@@ -82,7 +82,7 @@ class Mechanical:
     jacobian: Callable[[float, Array], Array] | None = None
     gamma: Callable[[float, Array, Array], Array] | None = None
     displace: Callable[[Array, Array], Array] = add
-    at_once: Callable[[Point, float, float], tuple[Array, Array, Array, Array]] | None = None
+    at_once: Callable[[MotionPoint, float, float], tuple[Array, Array, Array, Array]] | None = None
     sizes: tuple[Array | float, Array | float] = (1.0, 1.0)
 
     def __post_init__(self) -> None:
@@ -115,7 +115,7 @@ class Mechanical:
         """Return the displaced position."""
         return self.displace(q, dq)
 
-    def correction(self, at: Point, by_v: float, by_vdot: float, kept: None) -> tuple[Array, None]:
+    def correction(self, at: MotionPoint, by_v: float, by_vdot: float, kept: None) -> tuple[Array, None]:
         """Return Newton's correction of the position, then that of the multipliers over by_vdot; nothing is kept."""
         if self.at_once is not None:
             residual, matrix, g, G = self.at_once(at, by_v, by_vdot)

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import ClassVar
 
-from articulus.simulation.integrate.base import Array, Method, Rhs, State
+from articulus.simulation.integrate.base import Array, IntegrationState, Method, Rhs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,9 +38,9 @@ class ExplicitRungeKutta(Method):
     ) -> tuple[Array, tuple[Array, ...]]:
         return runge_kutta_step(self.tableau, f, t, x, h), ()
 
-    def step(self, f: Rhs, state: State, h: float) -> State:
+    def step(self, f: Rhs, state: IntegrationState, h: float) -> IntegrationState:
         x, _ = self.advance(f, state.t, state.x, (), h)
-        return State(state.t + h, x)
+        return IntegrationState(state.t + h, x)
 
 
 def runge_kutta_step(tableau: Tableau, f: Rhs, t: Array, x: Array, h: Array) -> Array:

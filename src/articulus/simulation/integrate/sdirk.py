@@ -17,7 +17,7 @@ SLOW = 0.1
 """A correction of more than this part of the one before: the factored matrix does not serve any more."""
 
 
-class Residual(Protocol):
+class ResidualProblem(Protocol):
     """What the method asks of a problem E(t, x, x') = 0; an entry of x whose rate is not in E is algebraic."""
 
     def correction(self, t: float, x: Array, xdot: Array, sigma: float, kept: Any) -> tuple[Array, Any]:
@@ -62,7 +62,7 @@ class Sdirk(Integrator):
     kind = "residual"
     order = 2
 
-    def step(self, problem: Residual, state: SdirkState, h: float) -> SdirkState:
+    def step(self, problem: ResidualProblem, state: SdirkState, h: float) -> SdirkState:
         """Return the state at t + h.
 
         Raises
@@ -79,7 +79,7 @@ class Sdirk(Integrator):
 
     def _stage(
         self,
-        problem: Residual,
+        problem: ResidualProblem,
         state: SdirkState,
         t: float,
         base: np.ndarray,
@@ -113,7 +113,7 @@ class Sdirk(Integrator):
         )
 
     def integrate(
-        self, problem: Residual, t0: float, t1: float, x0: Any, steps: int
+        self, problem: ResidualProblem, t0: float, t1: float, x0: Any, steps: int
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return times and states of `steps` equal steps from t0 to t1.
 

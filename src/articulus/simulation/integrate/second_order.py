@@ -19,7 +19,7 @@ def add(q: Array, dq: Array) -> Array:
 
 
 @dataclasses.dataclass(frozen=True)
-class SecondOrder:
+class SecondOrderProblem:
     """v' = a(t, q, v), and q moves with v.
 
     Parameters
@@ -45,11 +45,13 @@ class SecondOrderMethod(Integrator):
     """Evaluations of the acceleration in a step."""
 
     @abc.abstractmethod
-    def advance(self, problem: SecondOrder, t: Array, q: Array, v: Array, h: Array) -> tuple[Array, Array]:
+    def advance(
+        self, problem: SecondOrderProblem, t: Array, q: Array, v: Array, h: Array
+    ) -> tuple[Array, Array]:
         """Return q and v at t + h; numbers, SX and MX alike."""
 
     def integrate(
-        self, problem: SecondOrder, t0: float, t1: float, q0: Any, v0: Any, steps: int
+        self, problem: SecondOrderProblem, t0: float, t1: float, q0: Any, v0: Any, steps: int
     ) -> tuple[Array, Array, Array]:
         """Return times, positions and velocities of `steps` equal steps from t0 to t1.
 
@@ -87,7 +89,9 @@ class SemiImplicitEuler(SecondOrderMethod):
 
     name, order, evaluations = "semi_implicit_euler", 1, 1
 
-    def advance(self, problem: SecondOrder, t: Array, q: Array, v: Array, h: Array) -> tuple[Array, Array]:
+    def advance(
+        self, problem: SecondOrderProblem, t: Array, q: Array, v: Array, h: Array
+    ) -> tuple[Array, Array]:
         v = v + h * problem.acceleration(t, q, v)
         return problem.displace(q, h * v), v
 
@@ -106,7 +110,9 @@ class LieRK4(SecondOrderMethod):
 
     name, order, evaluations = "lie_rk4", 4, 4
 
-    def advance(self, problem: SecondOrder, t: Array, q: Array, v: Array, h: Array) -> tuple[Array, Array]:
+    def advance(
+        self, problem: SecondOrderProblem, t: Array, q: Array, v: Array, h: Array
+    ) -> tuple[Array, Array]:
         a, move = problem.acceleration, problem.displace
         v1, a1 = v, a(t, q, v)
         q2, v2 = move(q, (h / 2) * v1), v + (h / 2) * a1

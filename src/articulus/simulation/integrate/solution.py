@@ -64,7 +64,7 @@ class Piece:
 
 
 @dataclasses.dataclass(frozen=True)
-class Solution:
+class IntegrationSolution:
     """A solution as a function of time.
 
     Parameters
@@ -84,7 +84,7 @@ class Solution:
     state: Any
 
     @classmethod
-    def of(cls, states: Sequence[Any], pieces: Sequence[Piece]) -> Solution:
+    def of(cls, states: Sequence[Any], pieces: Sequence[Piece]) -> IntegrationSolution:
         """Return the solution through successive states."""
         return cls(
             np.array([s.t for s in states]), np.array([s.x for s in states]), tuple(pieces), states[-1]

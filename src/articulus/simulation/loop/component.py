@@ -97,7 +97,7 @@ class Scope(Protocol):
     def driven(self) -> bool:
         """Whether the run has actuators; without them commands are joint forces."""
 
-    def commanded(self) -> SX:
+    def own_command(self) -> SX:
         """Return the command of the actuator that is working."""
 
     # effects
@@ -123,7 +123,7 @@ class Scope(Protocol):
 
     # the energy account: a component that calls any of the three accounts for all power of its forces and wrenches
 
-    def stored(self, energy: SX) -> None:
+    def stores(self, energy: SX) -> None:
         """Add to the energy that this component holds, e.g. in a spring [J]; it is part of the run's potential energy."""
 
     def dissipates(self, power: SX) -> None:
@@ -215,7 +215,7 @@ class Actuator(Component):
         """Turn a command into forces."""
 
     def work(self, s: Scope) -> None:
-        self.drive(s, s.commanded())
+        self.drive(s, s.own_command())
 
 
 class Disturbance(Component):

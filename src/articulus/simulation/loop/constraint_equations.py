@@ -35,7 +35,7 @@ PIECES_FROM = 60
 third less code to compile, and a step takes 1 to 3 % longer."""
 
 
-class Closing:
+class ClosingEquations:
     """The constraints of a mechanism on symbols.
 
     Parameters
@@ -117,7 +117,7 @@ class Closing:
             self._cut[key] = Branches(self._whole.tree, key)
         return self._cut[key]
 
-    def _written(self, graph: ca.Function) -> ca.Function:
+    def _write_out(self, graph: ca.Function) -> ca.Function:
         """Return a graph of calls as it is where there are many rows, and written out where there are few."""
         if len(self.names) >= CALLS_FROM:
             return graph
@@ -129,7 +129,7 @@ class Closing:
         """Number of the form's own states."""
         return self.form.size(self.description.nv, len(self.names))
 
-    def _given(self, frames: Sequence[str]) -> tuple[Given, list[SX]]:
+    def _form_inputs(self, frames: Sequence[str]) -> tuple[Given, list[SX]]:
         """Return what the form starts from, and the symbols (q, v, tau, t, active, p, h, own, wrenches ...)."""
         tree, rows, on = self.tree, self.rows, self._on()
         tau, h, own = SX.sym("tau", self.description.nv), SX.sym("h"), SX.sym("own", self.n_own)
@@ -152,8 +152,8 @@ class Closing:
 
     def _acceleration(self, frames: tuple[str, ...]) -> ca.Function:
         if self.form.name == DEFAULT and self._by_branches:
-            return self._written(self._graph(frames))
-        given, symbols = self._given(frames)
+            return self._write_out(self._graph(frames))
+        given, symbols = self._form_inputs(frames)
         found = self.form.solve(given)
         out = ca.cse([ca.densify(x) for x in (found.vdot, found.multipliers, found.own_rate)])
         return ca.Function("closed", symbols, out)
@@ -184,7 +184,7 @@ class Closing:
 
     def beginning(self, frames: Sequence[str]) -> ca.Function:
         """(q, v, tau, t, active, p, h, own, wrenches ...) -> the form's own states that go with q and v."""
-        given, symbols = self._given(frames)
+        given, symbols = self._form_inputs(frames)
         assert self.form.begin is not None
         return ca.Function("beginning", symbols, [ca.densify(self.form.begin(given))])
 
@@ -192,12 +192,12 @@ class Closing:
         """(q, v, t, active, p) -> the matrix that the form needs regular at the start; None where it needs none."""
         if self.form.regular is None:
             return None
-        given, (q, v, _, t, active, p, *_) = self._given(())
+        given, (q, v, _, t, active, p, *_) = self._form_inputs(())
         return ca.Function("regular", [q, v, t, active, p], [ca.densify(self.form.regular(given))])
 
     def velocity(self) -> ca.Function:
         """(q, v, tau, t, active, p, h, own) -> the velocities that follow from the form's own states."""
-        given, symbols = self._given(())
+        given, symbols = self._form_inputs(())
         assert self.form.velocity is not None
         return ca.Function("velocity", symbols, ca.cse([ca.densify(self.form.velocity(given))]))
 
@@ -209,10 +209,10 @@ class Closing:
             s = self._state()
             displaced = displacement(self.description)
             whole = len(self.names) < PIECES_FROM
-            written = _as_it_is if whole else self._written
+            written = _as_it_is if whole else self._write_out
             found = self._branches(()).projection(s, self._compliance, 2, displaced, written)
             graph = ca.Function("projection", [s.q, s.v, s.t, s.active, s.p], list(found))
-            return self._written(graph) if whole else graph
+            return self._write_out(graph) if whole else graph
         tree, d, on = self.tree, self.description, self._on()
         G = ca.mtimes(ca.diag(on), self.rows.G)
         way: Projection | Following

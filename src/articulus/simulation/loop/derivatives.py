@@ -61,7 +61,7 @@ class Linear:
 
 
 @dataclass(frozen=True)
-class Rows:
+class DerivativeRows:
     """Rows G v + g_t = 0 that hold at a state.
 
     Parameters
@@ -84,7 +84,7 @@ class Rows:
     holonomic: np.ndarray
     plain: np.ndarray
 
-    def with_stopped(self, places: Sequence[int]) -> Rows:
+    def with_stopped(self, places: Sequence[int]) -> DerivativeRows:
         """Return the same with rows that hold velocities at some places."""
         n = len(places)
         blank = (np.zeros((n, part.shape[1])) for part in (self.by_q, self.g_by_p, self.by_p))
@@ -92,7 +92,7 @@ class Rows:
         old = (self.G, self.by_q, self.g_by_p, self.by_p)
         G, by_q, g_by_p, by_p = (np.vstack(pair) for pair in zip(old, parts))
         plain = np.vstack([self.plain, parts[0]])
-        return Rows(G, by_q, g_by_p, by_p, np.append(self.holonomic, np.ones(n, dtype=bool)), plain)
+        return DerivativeRows(G, by_q, g_by_p, by_p, np.append(self.holonomic, np.ones(n, dtype=bool)), plain)
 
 
 class LoopDerivatives:
@@ -156,11 +156,11 @@ class LoopDerivatives:
         self.sizes: dict[str, int] = {}
         self._places: list[tuple[str, int]] = []
         for name in inputs:
-            found = self._found(name, places)
+            found = self._locate(name, places)
             self.sizes[name] = len(found)
             self._places += found
 
-    def _found(self, name: str, places: dict[str, int]) -> list[tuple[str, int]]:
+    def _locate(self, name: str, places: dict[str, int]) -> list[tuple[str, int]]:
         """Return where the entries of an input are: in "p", the parameters, or in "w", the noise."""
         if name == "tau":
             return [("p", places[f"_push_{k}"]) for k in joint_freedoms(self.system.description)]
@@ -255,7 +255,7 @@ class LoopDerivatives:
         found: list[np.ndarray],
         E: np.ndarray,
         turning: np.ndarray,
-        rows: Rows,
+        rows: DerivativeRows,
         chosen: tuple[Partition, Partition],
     ) -> Linear:
         """Return the derivatives at one state from those of the equations."""
@@ -288,7 +288,7 @@ class LoopDerivatives:
         return np.hstack([np.zeros((len(x), 0)), *out.values()])
 
     def _free(
-        self, rows: Rows, chosen: tuple[Partition, Partition], E: np.ndarray
+        self, rows: DerivativeRows, chosen: tuple[Partition, Partition], E: np.ndarray
     ) -> tuple[np.ndarray, list[int]]:
         """Return how displacements, velocities and states of components follow from the free ones and the inputs; which are free.
 
@@ -320,12 +320,12 @@ class LoopDerivatives:
                 out[:, k] = by_p[:, place]
         return out
 
-    def _constraints(self, x: np.ndarray, p: np.ndarray, t: np.ndarray) -> list[Rows]:
+    def _constraints(self, x: np.ndarray, p: np.ndarray, t: np.ndarray) -> list[DerivativeRows]:
         """Return all that holds at each state, loops and joints at rest on a stop."""
         s = self.system
         d = s.description
         count = len(d.parameters)
-        empty = Rows(
+        empty = DerivativeRows(
             np.zeros((0, d.nv)),
             np.zeros((0, d.nq)),
             np.zeros((0, count)),
@@ -339,7 +339,7 @@ class LoopDerivatives:
             for k, holding in enumerate(map(self._holding, x)):
                 G, by_q, g_by_p, by_p = (m[k][holding] for m in found)
                 plain = d.scales(dict(zip([q.name for q in d.parameters], p[k]))).plain(found[0][k])[holding]
-                out[k] = Rows(G, by_q, g_by_p, by_p, d.holonomic_rows[holding], plain)
+                out[k] = DerivativeRows(G, by_q, g_by_p, by_p, d.holonomic_rows[holding], plain)
         if s.network.stops:
             resting = x[:, s.nc :][:, s.held_places["resting"]] > 0
             out = [
@@ -423,7 +423,9 @@ def _row(size: int, x: np.ndarray, k: int) -> np.ndarray:
     return x[k] if x.ndim == 2 or (x.ndim == 1 and size == 1) else x
 
 
-def _require_same(k: int, rows: Rows, first: Rows, chosen: tuple[Partition, Partition]) -> None:
+def _require_same(
+    k: int, rows: DerivativeRows, first: DerivativeRows, chosen: tuple[Partition, Partition]
+) -> None:
     """Raise InputError unless the coordinates that are free at the first state are free at this one, too."""
     if not k:
         return

@@ -196,7 +196,7 @@ class Network:
         self.ports, self.opened = tuple(ports), tuple(opened)
         self.injected: dict[str, SX] = {}
         self.refusals = Refusals(components)
-        self.components = _ordered(self.refusals.check_names())
+        self.components = _sort_by_kind(self.refusals.check_names())
         actuators = [c.name for c in self.components if isinstance(c, Actuator)]
         self.command_names = tuple(actuators) or description.coordinate_names(rates=True)
         self.driven = bool(actuators)
@@ -271,7 +271,7 @@ class Network:
                 raise InputError(
                     Finding(
                         f"component '{component.name}'",
-                        "`s.stored`, `s.dissipates` or `s.supplies` in a sampled component",
+                        "`s.stores`, `s.dissipates` or `s.supplies` in a sampled component",
                         "a continuous one, as forces that are held between instants do not follow its energy",
                     )
                 )
@@ -442,7 +442,7 @@ class Network:
         """Return the power that components turn into heat by their accounts [W]."""
         return sum((account.dissipated for account in self.accounts), SX(0))
 
-    def stored(self) -> SX:
+    def stored_energy(self) -> SX:
         """Return the energy that components hold by their accounts [J]."""
         return sum((account.stored for account in self.accounts), SX(0))
 
@@ -539,20 +539,20 @@ class _Scope:
         return self._error(InputError(text, [Finding("", f"{of} of {found} elements", expected)]))
 
     def state(self, name: str, initial: Any) -> SX:
-        return self._declared(self.effects.states, name, initial)
+        return self._declare(self.effects.states, name, initial)
 
     def rate(self, name: str, value: SX) -> None:
         self._same_size(self.effects.states, name, value)
         self.effects.rates[name] = value
 
     def memory(self, name: str, initial: Any) -> SX:
-        return self._declared(self.effects.memories, name, initial)
+        return self._declare(self.effects.memories, name, initial)
 
     def remember(self, name: str, value: SX) -> None:
         self._same_size(self.effects.memories, name, value)
         self.effects.remembered[name] = value
 
-    def _declared(self, where: dict[str, tuple[SX, np.ndarray]], name: str, initial: Any) -> SX:
+    def _declare(self, where: dict[str, tuple[SX, np.ndarray]], name: str, initial: Any) -> SX:
         if name not in where:
             start = np.atleast_1d(np.asarray(initial, dtype=float)).ravel()
             where[name] = (SX.sym(f"{self.component.name}.{name}", len(start)), start)
@@ -593,7 +593,7 @@ class _Scope:
         self.effects.replaced = tuple(places)
         self.command(placed)
 
-    def commanded(self) -> SX:
+    def own_command(self) -> SX:
         return self.network.commands[self.network.command_names.index(self.component.name)]
 
     def force(self, joint: str, value: SX) -> None:
@@ -618,8 +618,8 @@ class _Scope:
     def meets(self, gaps: Callable[[], list[tuple[SX, Any]]]) -> None:
         self.effects.gaps.append(gaps)
 
-    def stored(self, energy: SX) -> None:
-        self._account.stored += self._scalar("stored", energy)
+    def stores(self, energy: SX) -> None:
+        self._account.stored += self._scalar("stores", energy)
 
     def dissipates(self, power: SX) -> None:
         self._account.dissipated += self._scalar("dissipates", power)
@@ -663,7 +663,7 @@ def _wrenches(chosen: Sequence[Effects]) -> dict[str, SX]:
     return out
 
 
-def _ordered(components: Sequence[Component]) -> tuple[Component, ...]:
+def _sort_by_kind(components: Sequence[Component]) -> tuple[Component, ...]:
     """Return the components by kind."""
     rank = {kind: i for i, kind in enumerate(KINDS)}
     return tuple(sorted(components, key=lambda c: next(rank[k] for k in KINDS if isinstance(c, k))))

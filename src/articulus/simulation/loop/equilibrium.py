@@ -86,7 +86,7 @@ class LoopEquilibrium:
         return bool((poles.real <= MARGIN * np.abs(poles).max(initial=1.0)).all())
 
 
-class Rest:
+class LoopRest:
     """Balance of a loop at rest, as a function of x = (q, states of components, held values, commands that are unknown).
 
     Parameters

@@ -23,7 +23,7 @@ from articulus.dynamics.passive import dissipated_power
 from articulus.dynamics.tree import tree_of
 from articulus.model.mechanism import TimeFunction
 from articulus.simulation.loop.bends import Bends, bends_of
-from articulus.simulation.loop.constraint_equations import Closing
+from articulus.simulation.loop.constraint_equations import ClosingEquations
 from articulus.simulation.loop.equations import DISSIPATED, INPUT, PROJECTED, Network
 from articulus.simulation.loop.identity import identity
 
@@ -185,10 +185,10 @@ class System:
         return self.function("loads", out)
 
     @functools.cached_property
-    def closing(self) -> Closing | None:
+    def closing(self) -> ClosingEquations | None:
         """The constraints on symbols; None where there are none."""
         return (
-            Closing(self.description, self.form, self.network.as_found)
+            ClosingEquations(self.description, self.form, self.network.as_found)
             if self.description.constraints
             else None
         )
@@ -200,9 +200,9 @@ class System:
         Joints that rest on a stop have none.
         """
         if not self.network.stops:
-            return self._unstopped
+            return self._free_accelerations
         symbols, held = self._stopping
-        moving, *others = self._unstopped.call(self._pushed(symbols, held[0]))
+        moving, *others = self._free_accelerations.call(self._with_stop_forces(symbols, held[0]))
         resting = symbols[1][self.held_places["resting"]]
         for i, place in enumerate(self.stop_places):  # zero but for rounding: now exactly
             moving[place] *= 1 - resting[i]
@@ -228,11 +228,11 @@ class System:
 
         Accelerations are a + R f with forces f in the joints. Of those that rest R_rr f_r = -a_r.
         """
-        short, n = self._unstopped.is_a("SXFunction"), len(self.network.stops)
+        short, n = self._free_accelerations.is_a("SXFunction"), len(self.network.stops)
         kind: Any = SX if short else ca.MX
         symbols: list[Any] = [kind.sym(name, size) for name, size in zip(ARGUMENTS, self.sizes)]
         free, *pushed = (
-            self._at_stops(self._unstopped.call(self._pushed(symbols, push))[0])
+            self._at_stops(self._free_accelerations.call(self._with_stop_forces(symbols, push))[0])
             for push in (kind.zeros(n), *(kind(ca.DM.eye(n)[:, i]) for i in range(n)))
         )
         R = ca.horzcat(*(each - free for each in pushed))
@@ -246,32 +246,32 @@ class System:
         """Return the entries of x (nv,) of the joints that have stops, one for each stop."""
         return ca.vertcat(*(x[place] for place in self.stop_places))
 
-    def _pushed(self, symbols: list[Any], push: Any) -> list[Any]:
+    def _with_stop_forces(self, symbols: list[Any], push: Any) -> list[Any]:
         """Return the arguments with forces in the joints that have stops."""
         c, d, *others = symbols
         at = self.held_places["push"]
         return [c, ca.vertcat(d[: at.start], push, d[at.stop :]), *others]
 
     @functools.cached_property
-    def _unstopped(self) -> ca.Function:
+    def _free_accelerations(self) -> ca.Function:
         """The accelerations with no joint resting on a stop."""
         short = self._solving.is_a("SXFunction")
         symbols: list[Any] = self.arguments if short else self.graph_symbols()
-        out = self._solved(symbols, self.loads.call(symbols), self._solving)
+        out = self._solve(symbols, self.loads.call(symbols), self._solving)
         return ca.Function("acceleration", symbols, out, list(ARGUMENTS), list(SOLVED))
 
     @functools.cached_property
     def _solving(self) -> ca.Function:
-        """The mechanism alone: accelerations under joint forces and wrenches; with constraints what `_placed` says."""
+        """The mechanism alone: accelerations under joint forces and wrenches; with constraints what `_form_arguments` says."""
         frames = tuple(self.network.wrenches())
         if self.closing is not None:
             return self.closing.acceleration(frames)
         return quantities.compilable(self.description, "forward_dynamics", (), frames)
 
-    def _solved(self, symbols: list[Any], loads: list[Any], solving: ca.Function) -> list[Any]:
+    def _solve(self, symbols: list[Any], loads: list[Any], solving: ca.Function) -> list[Any]:
         """Return accelerations, multipliers and rates of the form's own states from arguments and loads."""
         if self.closing is not None:
-            return solving.call(self._placed(symbols, loads))
+            return solving.call(self._form_arguments(symbols, loads))
         (c, _, p, *_), (tau, *wrenches) = symbols, loads
         model = [p[: len(self.description.parameters)]] if self.description.parameters else []
         vdot = solving.call([c[self.places["q"]], c[self.places["v"]], tau, *model, *wrenches])[0]
@@ -282,7 +282,7 @@ class System:
         """Return symbols of the arguments for a graph of calls."""
         return [ca.MX.sym(name, size) for name, size in zip(ARGUMENTS, self.sizes)]
 
-    def _placed(self, symbols: list[Any], loads: list[Any]) -> list[Any]:
+    def _form_arguments(self, symbols: list[Any], loads: list[Any]) -> list[Any]:
         """Return (q, v, tau, t, active, p, h, own, wrenches ...) of arguments and loads."""
         (c, d, p, _, t, h), (tau, *wrenches) = symbols, loads
         own = c[self.places[OWN + self.form.own]] if self._own_states.numel() else type(c)(0, 1)
@@ -315,7 +315,7 @@ class System:
         return SX.sym("own_rate", self._own_states.numel())
 
     @functools.cached_property
-    def _called(self) -> dict[str, tuple[ca.Function, SX]]:
+    def _call_results(self) -> dict[str, tuple[ca.Function, SX]]:
         """Quantities of a run that are graphs of calls, with symbols for their results; those of short mechanisms are not."""
         found = {name: quantities.compilable(self.description, name) for name in ("energy", "momentum")}
         return {
@@ -326,8 +326,8 @@ class System:
 
     def _quantity_of_state(self, name: str) -> SX:
         """Return energy or momentum, as a column: an expression, or symbols that `with_acceleration` knows."""
-        if name in self._called:
-            return self._called[name][1]
+        if name in self._call_results:
+            return self._call_results[name][1]
         found = self.network.ask(name, self.network.q, self.network.v)
         return SX(ca.vertcat(*found)) if isinstance(found, tuple) else found
 
@@ -341,7 +341,7 @@ class System:
         expressions = [self._with_reactions(SX(e)) for e in expressions]
         dense = [ca.densify(SX(e)) for e in expressions]
         everything = ca.vertcat(*map(ca.vec, dense))
-        called = [each for each in self._called.values() if ca.depends_on(everything, each[1])]
+        called = [each for each in self._call_results.values() if ca.depends_on(everything, each[1])]
         found = [*self._solution, *(symbol for _, symbol in called)]
         if not ca.depends_on(everything, ca.vertcat(*found)):
             return self.function(name, expressions, names)
@@ -398,10 +398,10 @@ class System:
         early, rest = (np.flatnonzero(which).tolist() for which in (~rests, rests))
         loads = [self.network.joint_forces(), *self.network.wrenches().values()]
         values, *pushes = self.function(f"{name}_loads", [everything[early], *loads]).call(symbols)
-        solved = [*self._solved(symbols, pushes, solving), ca.DM.zeros(0)]
+        solved = [*self._solve(symbols, pushes, solving), ca.DM.zeros(0)]
         inner = ca.Function(name, [*self.arguments, *found], ca.cse([everything[rest]]))
         others = inner.call([*symbols, *solved, *quantities])[0]
-        whole = _merged(rests, values, others)
+        whole = _merge(rests, values, others)
         parts = ca.vertsplit(whole, np.cumsum([0, *(e.numel() for e in dense)]).tolist())
         return [ca.reshape(part, *e.shape) for part, e in zip(parts, dense)]
 
@@ -429,7 +429,7 @@ class System:
     @functools.cached_property
     def whole_energy(self) -> ca.Function:
         """(c, d, p, w, t, h) -> kinetic and potential energy together, with what components hold [J]."""
-        whole = ca.sum1(self._quantity_of_state("energy")) + self.network.stored()
+        whole = ca.sum1(self._quantity_of_state("energy")) + self.network.stored_energy()
         return self.with_acceleration("whole_energy", [whole], ["energy"])
 
     def _quantity(self, name: str, p: np.ndarray, *inputs: np.ndarray) -> Any:
@@ -443,7 +443,7 @@ class System:
         names = [c.name for c in self.description.constraints]
         return self.held_places["active"].start + names.index(constraint)
 
-    def applied(self) -> SX:
+    def applied_forces(self) -> SX:
         """Return all forces of components in the directions of the joints, (nv,)."""
         net, total = self.network, self.network.joint_forces()
         for frame, wrench in net.wrenches().items():
@@ -491,7 +491,7 @@ class System:
         """
         net, rates = self.network, self._with_reactions(self._rates())
         multipliers = SX.sym("lambda", len(rows))
-        force = self.applied() - net.ask("bias", net.q, net.v)
+        force = self.applied_forces() - net.ask("bias", net.q, net.v)
         balance = ca.mtimes(net.ask("mass_matrix", net.q), net.vdot) - force
         if self.closing is not None:
             everything = SX.zeros(self.multipliers.shape)
@@ -523,7 +523,7 @@ class System:
             return None
         begun = SX(self._c)
         found = self.closing.beginning(tuple(self.network.wrenches()))
-        given = self._placed(self.arguments, self.loads.call(self.arguments))
+        given = self._form_arguments(self.arguments, self.loads.call(self.arguments))
         (begun[self.places[OWN + self.form.own]],) = found.call(given)
         return self.function("beginning", [begun], ["c_next"])
 
@@ -627,12 +627,12 @@ class System:
             ways["projected"] = lambda: net.continuous[PROJECTED][0]
             ways["multipliers"] = lambda: self.multipliers
         if self.description.couplings:
-            ways["coupled"] = self._coupled
+            ways["coupled"] = self._coupled_positions
         if net.stops:
             ways["stops"] = lambda: self._stop_forces
         return _Lazy(ways | {name: functools.partial(SX, value) for name, value in net.signals.items()})
 
-    def _coupled(self) -> SX:
+    def _coupled_positions(self) -> SX:
         """Return the positions of the coupled joints, in the order of the joints."""
         slices, q = self.description.uncoupled.q_slices, self.network.every_joint[0]
         return ca.vertcat(*(q[slices[name]] for name in slices if name in self.description.coupled))
@@ -648,7 +648,7 @@ class System:
     def _energies(self) -> SX:
         net, states = self.network, self.network.continuous
         kinetic, potential = ca.vertsplit(self._quantity_of_state("energy"))
-        return ca.vertcat(kinetic, potential + net.stored(), states[INPUT][0], states[DISSIPATED][0])
+        return ca.vertcat(kinetic, potential + net.stored_energy(), states[INPUT][0], states[DISSIPATED][0])
 
     def reporting_kernel(self, names: Sequence[str]) -> kernel.Kernel:
         """Return `reporting` as native code; nothing is derived when the cache holds it."""
@@ -691,7 +691,7 @@ class _Lazy(Mapping[str, SX]):
         return len(self._ways)
 
 
-def _merged(second: np.ndarray, a: Any, b: Any) -> Any:
+def _merge(second: np.ndarray, a: Any, b: Any) -> Any:
     """Return a column with the elements of b where `second` says so and those of a elsewhere, each in order.
 
     Of whole pieces: derivatives of picked elements would be written into place one by one.

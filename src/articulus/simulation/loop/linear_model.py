@@ -14,7 +14,7 @@ from articulus.linear.connect import select
 from articulus.model.mechanism.expression import evaluated
 from articulus.simulation.loop.derivatives import Linear, joint_freedoms, loop_derivatives
 from articulus.simulation.loop.functions import System
-from articulus.simulation.loop.multirate import over_period, remembered
+from articulus.simulation.loop.multirate import needed_states, over_period
 from articulus.simulation.loop.outputs import Outputs
 from articulus.simulation.loop.python_controller import PythonController
 from articulus.simulation.loop.steps import whole_steps
@@ -152,7 +152,11 @@ def linear_models(
         n, nz = len(states), len(found[0].rate)
         finite = np.isfinite(output).all(axis=2)
         kept = sorted(
-            {k for A, C, known in zip(state, output, finite) for k in remembered(A[:n, :n], C[known, :n], nz)}
+            {
+                k
+                for A, C, known in zip(state, output, finite)
+                for k in needed_states(A[:n, :n], C[known, :n], nz)
+            }
         )
         columns = [*kept, *range(n, state.shape[2])]
         state, output, states = (

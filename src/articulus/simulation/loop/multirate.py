@@ -70,7 +70,7 @@ def _instant(k: int, rate: np.ndarray, updates: Sequence[np.ndarray], periods: S
     return total
 
 
-def remembered(A: np.ndarray, C: np.ndarray, first: int) -> list[int]:
+def needed_states(A: np.ndarray, C: np.ndarray, first: int) -> list[int]:
     """Return the states that matter: all before `first`, and those after it that a later state or an output rests on."""
     kept = list(range(len(A)))
     while True:

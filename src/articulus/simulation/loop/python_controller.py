@@ -59,7 +59,7 @@ class PythonController:
         made = isinstance(self.function, type) or inspect.isgeneratorfunction(self.function)
         return made or callable(getattr(self.function, "reset", None))
 
-    def begun(self, seed: int) -> Callable[..., Any]:
+    def begin(self, seed: int) -> Callable[..., Any]:
         """Return the law of a new run: from the inputs to the commands."""
         law = self.function() if isinstance(self.function, type) else self.function
         if not callable(law):
@@ -91,9 +91,9 @@ class PythonController:
             raise
         if type(value) is np.ndarray and value.shape == shape[1:] and value.dtype == np.float64:
             return value  # the short way: this is called at every step
-        return self._checked(value, shape, t)
+        return self._check_result(value, shape, t)
 
-    def _checked(self, value: Any, shape: tuple[int, ...], t: float) -> np.ndarray:
+    def _check_result(self, value: Any, shape: tuple[int, ...], t: float) -> np.ndarray:
         """Return what the function returned as numbers, or raise what is wrong with it."""
         command = as_array(f"controller '{self.name}' at t = {t:.6g} s returned", value)
         if command.shape not in (shape, shape[1:]):

@@ -13,7 +13,7 @@ LOADED = 0.05
 """Part of the static friction from which the two sides of the kink differ noticeably [-]."""
 
 
-def look_at_friction(system: System, c: np.ndarray, p: np.ndarray) -> None:
+def check_stuck_friction(system: System, c: np.ndarray, p: np.ndarray) -> None:
     """Warn where a linear model about states (rows, nc) stands for two one-sided ones.
 
     dz/dt = v - s0 |v| z / g: at v = 0 its slope is 1 - s0 z / g for motion along the load and 1 + s0 z / g against it; the model has 1, the

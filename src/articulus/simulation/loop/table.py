@@ -72,7 +72,7 @@ class Table:
     def at(self, t: SX, number: Any = value_of) -> SX:
         """Return the row at time t, (m,); `number` turns each entry into an expression."""
         if len(self.times) >= LONG and all(isinstance(x, float) for row in self.values for x in row):
-            return self._searched(t)
+            return self._search(t)
         y = [ca.vertcat(*map(number, row)) for row in self.values]
         after = [SX(1), *(t >= start for start in self.times[1:])]
         inside = [a - b for a, b in zip(after, [*after[1:], SX(0)])]
@@ -85,7 +85,7 @@ class Table:
         slope = sum((here * k for here, k in zip(inside, slopes)), SX.zeros(self.width))
         return start + slope * ca.fmax(t - begin, 0)
 
-    def _searched(self, t: SX) -> SX:
+    def _search(self, t: SX) -> SX:
         times, y = np.array(self.times), np.array(self.values, dtype=float)
         slopes = np.zeros_like(y)
         if not self.held:

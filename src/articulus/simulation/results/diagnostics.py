@@ -57,10 +57,10 @@ def _ending(run: Run) -> Iterator[tuple[str, str]]:
         yield "failure", str(failure)
     if len(run.failures) > 3:
         yield "", f"and {len(run.failures) - 3} more"
-    for doubt in run.doubts[:3]:
-        yield "doubt", str(doubt)
-    if len(run.doubts) > 3:
-        yield "", f"and {len(run.doubts) - 3} more"
+    for warning in run.warnings[:3]:
+        yield "warning", str(warning)
+    if len(run.warnings) > 3:
+        yield "", f"and {len(run.warnings) - 3} more"
     if run.events:
         names = list(dict.fromkeys(e.name for e in run.events))
         yield "events", f"{len(run.events)}: {', '.join(names[:6])}{', ...' if len(names) > 6 else ''}"

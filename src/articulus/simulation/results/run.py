@@ -16,7 +16,7 @@ from articulus.model.files.storage import StrPath
 from articulus.model.late import registered
 from articulus.simulation.results.recipe import Recipe
 from articulus.simulation.results.signal import Signal
-from articulus.simulation.results.status import Doubt, Failure, Occurrence, RunStatus, State
+from articulus.simulation.results.status import Failure, FinalState, Occurrence, RunStatus, RunWarning
 
 if TYPE_CHECKING:
     import xarray
@@ -90,7 +90,7 @@ class Run:
         How each run ended.
     failures : tuple of Failure
         One for each run that could not go on.
-    doubts : tuple of Doubt
+    warnings : tuple of RunWarning
         Figures of runs that did not fail, but whose answer may be wrong; with the likely cause.
     events : tuple of Occurrence
         What happened, in the order of time.
@@ -114,19 +114,19 @@ class Run:
     events: tuple[Occurrence, ...] = ()
     statistics: Mapping[str, float] = field(default_factory=dict)
     meta: Mapping[str, Any] = field(default_factory=dict)
-    final: State | None = None
-    doubts: tuple[Doubt, ...] = ()
+    final: FinalState | None = None
+    warnings: tuple[RunWarning, ...] = ()
     origin: Origin | Recipe | None = None
 
     def __post_init__(self) -> None:
         put = object.__setattr__
         put(self, "t", np.asarray(self.t, dtype=np.float64))
         put(self, "failures", tuple(self.failures))
-        put(self, "doubts", tuple(self.doubts))
+        put(self, "warnings", tuple(self.warnings))
         put(self, "events", tuple(self.events))
         self._check_signals()
         put(self, "status", self._checked_status())
-        put(self, "signals", self._ended(dict(self.signals)))
+        put(self, "signals", self._blank_after_end(dict(self.signals)))
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "origin": self.recipe}
@@ -157,13 +157,13 @@ class Run:
             RunStatus(int(code))
         return status
 
-    def _ended(self, signals: dict[str, Signal]) -> dict[str, Signal]:
+    def _blank_after_end(self, signals: dict[str, Signal]) -> dict[str, Signal]:
         """Return the signals with NaN after the end of each run that ended early."""
         ends = [(f.run, f.time) for f in self.failures] + [(e.run, e.time) for e in self.events if e.stop]
         late = [(run, self.t > time) for run, time in ends]
         if not any(mask.any() for _, mask in late):
             return signals
-        return {name: _blanked(signal, late) for name, signal in signals.items()}
+        return {name: _blank(signal, late) for name, signal in signals.items()}
 
     # what it holds
 
@@ -234,13 +234,13 @@ class Run:
 
     @property
     def doubtful(self) -> np.ndarray:
-        """Indices of the runs that did not fail, but whose answer may be wrong: `doubts` says why."""
-        return np.unique([d.run for d in self.doubts]).astype(np.int64)
+        """Indices of the runs that did not fail, but whose answer may be wrong: `warnings` says why."""
+        return np.unique([d.run for d in self.warnings]).astype(np.int64)
 
     @property
     def ok(self) -> bool:
         """Whether no run failed and none is doubtful. Which ones did is in `failed` and `doubtful`."""
-        return not self.failed.size and not self.doubts
+        return not self.failed.size and not self.warnings
 
     def raise_if_failed(self) -> Run:
         """Return this run, or raise NumericalError, which holds it, when any of its runs failed."""
@@ -346,8 +346,8 @@ class Run:
         runs = "" if self.batch is None else f"{self.batch} runs, "
         end = f"{self.t[0]:g} to {self.t[-1]:g} s" if self.t.size else "no time"
         ending = str(self.status.name).lower() if self.batch is None else self._endings()
-        doubt = ", doubtful" if self.doubts else ""
-        return f"<Run of '{self.mechanism.name}': {runs}{end}, {self.t.size} rows, {ending}{doubt}>"
+        doubtful = ", doubtful" if self.warnings else ""
+        return f"<Run of '{self.mechanism.name}': {runs}{end}, {self.t.size} rows, {ending}{doubtful}>"
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: plots, a page that plays, diagnostics."""
@@ -430,7 +430,7 @@ class Run:
         return registered("view")(self, **options)
 
 
-def _blanked(signal: Signal, late: list[tuple[int, np.ndarray]]) -> Signal:
+def _blank(signal: Signal, late: list[tuple[int, np.ndarray]]) -> Signal:
     values = signal.values.copy()
     rows = values if values.ndim == 3 else values[None]
     for run, mask in late:

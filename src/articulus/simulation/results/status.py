@@ -61,7 +61,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Doubt:
+class RunWarning:
     """One figure of a run that says that its answer may be wrong.
 
     Parameters
@@ -71,7 +71,7 @@ class Doubt:
     figure : str
         What was looked at.
     value, limit : float
-        What was found, and up to where it is taken as sound (`articulus.simulation.running.doubt`).
+        What was found, and up to where it is taken as sound (`articulus.simulation.running.diagnostics`).
     cause : str
         Likely cause, as a sentence; empty for all but the worst runs of a batch.
     """
@@ -114,7 +114,7 @@ class Occurrence:
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class FinalState:
     """Everything that a run needs to go on.
 
     Parameters

@@ -22,7 +22,7 @@ from articulus.model.files.toml.writer import attached_files
 from articulus.simulation.results.recipe import Recipe
 from articulus.simulation.results.run import Run
 from articulus.simulation.results.signal import Signal
-from articulus.simulation.results.status import Cause, Doubt, Failure, Occurrence, RunStatus, State
+from articulus.simulation.results.status import Cause, Failure, FinalState, Occurrence, RunStatus, RunWarning
 
 if TYPE_CHECKING:
     import xarray
@@ -62,7 +62,7 @@ def save(run: Run, path: StrPath) -> None:
         "model_toml": model_text(run.mechanism),
         "meta": _json(run.meta),
         "statistics": _json(run.statistics),
-        "doubts": _json([dataclasses.asdict(d) for d in run.doubts]),
+        "warnings": _json([dataclasses.asdict(d) for d in run.warnings]),
     }
     put_files(data, run.mechanism)
     _put_failures(data, run.failures)
@@ -115,7 +115,7 @@ def _run(path: StrPath, data: xarray.Dataset, mechanism: Mechanism | None) -> Ru
         statistics=json.loads(data.attrs["statistics"]),
         meta=json.loads(data.attrs["meta"]),
         final=_final(data),
-        doubts=tuple(Doubt(**d) for d in json.loads(data.attrs.get("doubts", "[]"))),
+        warnings=tuple(RunWarning(**d) for d in json.loads(data.attrs.get("warnings", "[]"))),
         origin=_recipe(data),
     )
 
@@ -309,8 +309,10 @@ def _recipe(data: xarray.Dataset) -> Recipe | None:
     return Recipe(**held, q0=arrays.get("q0"), v0=arrays.get("v0"), p=p, states=states)
 
 
-def _final(data: xarray.Dataset) -> State | None:
+def _final(data: xarray.Dataset) -> FinalState | None:
     if "final_x" not in data:
         return None
     held = data["final_x"]
-    return State(int(held.attrs["step"]), float(held.attrs["t"]), held.values, json.loads(held.attrs["rng"]))
+    return FinalState(
+        int(held.attrs["step"]), float(held.attrs["t"]), held.values, json.loads(held.attrs["rng"])
+    )

@@ -92,14 +92,14 @@ class BallJointProblem:
         """Return dx of the Newton iteration, and the factored matrix."""
         at = ca.DM(np.concatenate([x, xdot, [sigma, t]]))
         if kept is None:
-            kept = factored(self.matrix(t, x, xdot, sigma))
+            kept = factor_blocks(self.matrix(t, x, xdot, sigma))
         if kept is None:
             return np.full(x.shape, np.nan), None
         unknown = kept.solve(np.array(self._equations.right(at, self._given)).ravel())
         return np.array(self._equations.change(at, self._given, unknown)).ravel(), kept
 
 
-def factored(matrix: csc_array) -> SuperLU | None:
+def factor_blocks(matrix: csc_array) -> SuperLU | None:
     """Return the factors of a matrix whose blocks go from the ends of a tree inwards; None where it is singular."""
     from scipy.sparse.linalg import splu
 

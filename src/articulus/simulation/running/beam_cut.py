@@ -199,9 +199,9 @@ class Apart:
         self._floating = [(c.child, c.name) for c in rest.connections if c.name in joints]
         names = [q.name for q in system.network.parameters]
         self._p = [names.index(q.name) for q in parts.rest.network.parameters]
-        self._d = self._held()
+        self._d = self._held_places()
 
-    def _held(self) -> list[int]:
+    def _held_places(self) -> list[int]:
         """Return the places of the parts' held values in those of the whole."""
         whole, rest, out = self._whole, self._parts.rest, list[int]()
         commands = whole.network.command_names
@@ -213,7 +213,7 @@ class Apart:
                 out += places
         return out
 
-    def held(self, d: Array, p: Array) -> tuple[Array, Array]:
+    def held_values(self, d: Array, p: Array) -> tuple[Array, Array]:
         """Return held values and parameters of the parts."""
         return d[self._d], p[self._p]
 
@@ -272,7 +272,7 @@ def _same_forces(system: System, parts: Cut) -> bool:
     q, v = apart(c[system.places["q"]], c[system.places["v"]], p)
     own = rest.c0.copy()
     own[rest.places["q"]], own[rest.places["v"]] = q[: rest.description.nq], v[: rest.description.nv]
-    held_rest, p_rest = apart.held(held, p)
+    held_rest, p_rest = apart.held_values(held, p)
     if system.network.wrenches().keys() != rest.network.wrenches().keys():
         return False
     others = [e for c, e in zip(system.network.components, system.network.effects) if c not in parts.beams]

@@ -26,9 +26,9 @@ from articulus.model.mechanism import Free
 from articulus.model.mechanism.numbers import values_of
 from articulus.numerics.banded import BandedLU, band_storage
 from articulus.simulation.exact_beams import element, node
-from articulus.simulation.exact_beams.assembly import BAND, ads, displace
+from articulus.simulation.exact_beams.assembly import BAND, ads, displacement_kernel
 from articulus.simulation.integrate import AlphaState
-from articulus.simulation.integrate.mechanical import Point, saddle
+from articulus.simulation.integrate.mechanical import MotionPoint, saddle
 from articulus.simulation.loop.displacement import displacement
 from articulus.simulation.loop.functions import ARGUMENTS, System, native
 from articulus.simulation.running.beam_cut import Apart, Cut, cut
@@ -37,12 +37,12 @@ from articulus.spatial.rotation import matrix_quaternion
 Array = np.ndarray
 
 
-class Kept(NamedTuple):
+class FactoredTangent(NamedTuple):
     """A factored tangent, the step for which it was made, and where."""
 
     by_v: float
     by_vdot: float
-    at: Point
+    at: MotionPoint
     solve: Any
 
 
@@ -87,7 +87,7 @@ class BeamEquations:
         if s.closing is not None:
             g, G, gamma = (x[self.rows, :] for x in s.constraint_terms()(net.q, net.v, net.t, s.model))
         M = net.ask("mass_matrix", net.q)
-        force = s.applied() - net.ask("bias", net.q, net.v)
+        force = s.applied_forces() - net.ask("bias", net.q, net.v)
         poses = [net.ask("pose", net.q, frames=[name]) for name in ends]
         places = [ca.vertcat(matrix_quaternion(T[:3, :3]), T[:3, 3]) for T in poses]
         J = ca.vertcat(SX(0, d.nv), *(net.ask("local_jacobian", net.q, frames=[name]) for name in ends))
@@ -110,7 +110,7 @@ class BeamEquations:
         self.residual = made("rest", [balance, ca.horzcat(*places).T, J, motions, *some])
         self.tangent = made("rest_tangent", [ca.vertcat(K, G)], (w, by_v, by_vdot))
         self.start = made("rest_start", [ca.vertcat(M, G), *([gamma] if self.m else [])])
-        self.displaced = native(displacement(d))
+        self.displace = native(displacement(d))
         everything = SX.zeros(s.multipliers.shape)
         everything[self.rows] = multipliers
         power, lost = net.power(), s.dissipation() + net.lost()
@@ -247,9 +247,9 @@ class BeamProblem:
         self._node = node.residual().bind(*self._nodes)
         self._start, self._step = np.zeros((n, 7)), np.zeros((n, 6))
         self._start[:, 0] = 1.0
-        self._displace = displace().bind(self._start, self._step)
+        self._displace = displacement_kernel().bind(self._start, self._step)
         self._rest = np.zeros(e.nq), np.zeros(e.nv)
-        self._displaced = e.displaced.bind(*self._rest)
+        self._displaced = e.displace.bind(*self._rest)
         self._joints = element.joints().bind(*sides, e.neutral)
         self._w = np.zeros((k, 6))
         self._last: tuple[Array, AlphaState, Array] | None = None
@@ -277,7 +277,7 @@ class BeamProblem:
 
     # from step to step
 
-    def remembered(self, state: AlphaState, power: Array) -> Array:
+    def to_memory(self, state: AlphaState, power: Array) -> Array:
         """Return all that decides the next steps: the state, the power, and where the tangent that is kept was made."""
         kept = state.kept
         at = (kept.at.q, kept.at.dq, kept.at.v, kept.at.vdot, kept.at.multipliers)
@@ -287,7 +287,7 @@ class BeamProblem:
         self._last = out.copy(), state, power
         return out
 
-    def recalled(self, memory: Array, t: float) -> tuple[AlphaState, Array]:
+    def from_memory(self, memory: Array, t: float) -> tuple[AlphaState, Array]:
         """Return the state at t [s] and the power from what was remembered; the tangent is made again if it is not at hand."""
         if self._last is None or not np.array_equal(memory, self._last[0]):
             self._last = memory.copy(), *self._made_again(memory)
@@ -299,9 +299,9 @@ class BeamProblem:
         sizes = self._e.sizes
         rate, *power, t, by_v, by_vdot = memory[1 + sum(sizes) : 7 + sum(sizes)].tolist()
         q, dq, v, vdot, multipliers = _split(memory[7 + sum(sizes) :], sizes)
-        at = Point(t, q, dq, v, vdot, multipliers)
+        at = MotionPoint(t, q, dq, v, vdot, multipliers)
         self.residual(at)
-        kept = Kept(by_v, by_vdot, at, self.factored(at, by_v, by_vdot))
+        kept = FactoredTangent(by_v, by_vdot, at, self.factor(at, by_v, by_vdot))
         q, v, vdot, a, multipliers = _split(memory[1:], sizes)
         return AlphaState(0.0, q, v, vdot, a, multipliers, kept=kept, rate=rate), np.array(power)
 
@@ -330,7 +330,7 @@ class BeamProblem:
         self._poses[e.at_end] = self._residual.outputs[1][e.end]
         self._motions[e.at_end] = self._residual.outputs[3][e.end]
 
-    def residual(self, at: Point) -> tuple[Array, Array, Array]:
+    def residual(self, at: MotionPoint) -> tuple[Array, Array, Array]:
         """Return what is left of the equations: of the bare nodes (6 n,), of the rest (nv,), of the constraints (m,)."""
         e = self._e
         self._set(at.t, at.q, at.v, at.vdot, at.multipliers)
@@ -355,7 +355,7 @@ class BeamProblem:
             q does not fulfil the constraints.
         """
         e = self._e
-        bare, rest, g = self.residual(Point(t, q, 0 * v, v, 0 * v, np.zeros(e.m)))
+        bare, rest, g = self.residual(MotionPoint(t, q, 0 * v, v, 0 * v, np.zeros(e.m)))
         if g.size and not np.abs(g).max() <= 1e-6 * (1 + np.abs(q).max()):
             raise InputError(
                 f"the constraints are off by {np.abs(g).max():.3g} at the start, row {np.abs(g).argmax()}; "
@@ -368,15 +368,17 @@ class BeamProblem:
         nodes = -np.linalg.solve(e.inertia[e.bare], bare.reshape(-1, 6, 1)).ravel()
         return np.append(solved[: e.nv], nodes), solved[e.nv :]
 
-    def correction(self, at: Point, by_v: float, by_vdot: float, kept: Kept | None) -> tuple[Array, Kept]:
+    def correction(
+        self, at: MotionPoint, by_v: float, by_vdot: float, kept: FactoredTangent | None
+    ) -> tuple[Array, FactoredTangent]:
         """Return Newton's correction, by the tangent that is kept if it belongs to the same step."""
         residual = self.residual(at)
         if kept is None or (kept.by_v, kept.by_vdot) != (by_v, by_vdot):
-            kept = Kept(by_v, by_vdot, at, self.factored(at, by_v, by_vdot))
+            kept = FactoredTangent(by_v, by_vdot, at, self.factor(at, by_v, by_vdot))
         bare, rest, g = residual
         return kept.solve(bare / by_vdot, rest / by_vdot, g), kept
 
-    def factored(self, at: Point, by_v: float, by_vdot: float, stress: Array | None = None) -> Any:
+    def factor(self, at: MotionPoint, by_v: float, by_vdot: float, stress: Array | None = None) -> Any:
         """Return the solution of the linear system of a correction; at the state that was evaluated last.
 
         With a `stress`, (elements, 6), that is the one of the geometric stiffness.
@@ -398,7 +400,7 @@ class BeamProblem:
         diagonal[1:] += BB @ turn[1:]
         upper, lower = AB @ turn[1:], BA @ turn[:-1]
         J = self._J.reshape(-1, 6, e.nv)[e.end]  # at every place of an end
-        turned = J @ self._turned(at.dq)
+        turned = J @ self._exponential_derivative(at.dq)
         U, L = np.zeros((e.nodes, 6, e.nv)), np.zeros((e.nv, e.nodes, 6))
         place = {k: i for i, (k, _) in enumerate(e.places_of_ends)}
         for k, i in place.items():
@@ -414,9 +416,9 @@ class BeamProblem:
             else:
                 U[e.number[k]] += upper[k] @ turned[place[k + 1]]
                 L[:, e.number[k]] += J[place[k + 1]].T @ lower[k]
-        return _bordered(e.put, (diagonal[e.bare], upper[e.inside], lower[e.inside]), U, L, K, G, scale)
+        return _solve_bordered(e.put, (diagonal[e.bare], upper[e.inside], lower[e.inside]), U, L, K, G, scale)
 
-    def _turned(self, dq: Array) -> Array:
+    def _exponential_derivative(self, dq: Array) -> Array:
         """Return the derivative of the rest's displacements by dq, (nv, nv): that of the exponential for floating bodies."""
         out = np.eye(self._e.nv)
         for span in self._e.floating:
@@ -454,7 +456,7 @@ def _split(numbers: Array, sizes: tuple[int, ...]) -> list[Array]:
     return [numbers[a:b].copy() for a, b in pairwise(ends)]
 
 
-def _bordered(
+def _solve_bordered(
     put: Array, blocks: tuple[Array, Array, Array], U: Array, L: Array, K: Array, G: Array, scale: float
 ) -> Any:
     """Return the solution of the bordered system as a function of its right sides: those of bare nodes, rest, constraints."""

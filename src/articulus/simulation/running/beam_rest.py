@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from articulus.errors import NumericalError, doubtful
-from articulus.simulation.integrate.mechanical import Point
+from articulus.simulation.integrate.mechanical import MotionPoint
 from articulus.simulation.running.beam_problem import BeamProblem
 
 Array = np.ndarray
@@ -37,7 +37,7 @@ LONGEST = 0.5
 """Largest change of a displacement in one step [rad, m]."""
 
 
-class Rest(NamedTuple):
+class BeamRest(NamedTuple):
     """Positions and multipliers of the cut mechanism."""
 
     q: Array
@@ -69,12 +69,12 @@ class _Search:
     start: tuple[Array, ...] = ()
     history: list[float] = dataclasses.field(default_factory=list)
 
-    def left(self, at: Point, part: float) -> tuple[Array, ...]:
+    def left(self, at: MotionPoint, part: float) -> tuple[Array, ...]:
         """Return the residual less the part of the first one that is still to be taken away."""
         found = self.problem.residual(at)
         return tuple(a - (1 - part) * b for a, b in zip(found, self.start)) if part < 1 else found
 
-    def reached(self, x: Rest, first: float, last: float, halvings: int = HALVINGS) -> Rest:
+    def continue_loading(self, x: BeamRest, first: float, last: float, halvings: int = HALVINGS) -> BeamRest:
         """Return the state under the second part of the loads from that under the first."""
         try:
             return self.balanced(x, last)
@@ -82,9 +82,11 @@ class _Search:
             if not halvings:
                 raise
         middle = (first + last) / 2
-        return self.reached(self.reached(x, first, middle, halvings - 1), middle, last, halvings - 1)
+        return self.continue_loading(
+            self.continue_loading(x, first, middle, halvings - 1), middle, last, halvings - 1
+        )
 
-    def balanced(self, x: Rest, part: float = 1.0, mass: float = 0.0) -> Rest:
+    def balanced(self, x: BeamRest, part: float = 1.0, mass: float = 0.0) -> BeamRest:
         """Return the state in balance, by Newton's method with predicted stresses.
 
         With a share `mass` [1/s^2] of the mass matrix, each displacement dq from x is held back by mass M dq.
@@ -92,7 +94,7 @@ class _Search:
         n, dq, multipliers, stress = self.still.size, self.still, x.multipliers, None
         for _ in range(ITERATIONS):
             q = self.problem.move(self.t, x.q, dq)
-            at = Point(self.t, q, dq, self.still, mass * dq, multipliers)
+            at = MotionPoint(self.t, q, dq, self.still, mass * dq, multipliers)
             left = self.left(at, part)
             self.history.append(float(max(np.abs(each).max(initial=0.0) for each in left)))
             stress = self.problem.stress() if stress is None else stress
@@ -106,15 +108,15 @@ class _Search:
             if mass:
                 dq = dq + share * change[:n]
             else:
-                x = Rest(self.problem.move(self.t, q, share * change[:n]), multipliers)
+                x = BeamRest(self.problem.move(self.t, q, share * change[:n]), multipliers)
             if size <= TOLERANCE * max(1.0, np.abs(x.q).max()):
-                return Rest(self.problem.move(self.t, x.q, dq), multipliers)
+                return BeamRest(self.problem.move(self.t, x.q, dq), multipliers)
         raise NumericalError(f"equilibrium: no balance after {ITERATIONS} steps")
 
-    def _change(self, at: Point, left: tuple[Array, ...], mass: float, stress: Array) -> Array:
+    def _change(self, at: MotionPoint, left: tuple[Array, ...], mass: float, stress: Array) -> Array:
         """Return Newton's correction of displacements and multipliers."""
         try:
-            solve = self.problem.factored(at, 0.0, mass, stress)
+            solve = self.problem.factor(at, 0.0, mass, stress)
         except np.linalg.LinAlgError:
             raise NumericalError("equilibrium: the stiffness is singular") from None
         scale = mass or 1.0
@@ -122,7 +124,7 @@ class _Search:
         change[self.still.size :] *= scale
         return change
 
-    def falling(self, x: Rest) -> tuple[float, Array] | None:
+    def falling(self, x: BeamRest) -> tuple[float, Array] | None:
         """Return how fast the slowest small motion about a state in balance falls away, squared [1/s^2], and its direction; None where all come back.
 
         Of M q'' + K q = 0 with k = -q'' / q, 1 / k are the eigenvalues of the inverse of K times M: the least is negative where there is
@@ -131,10 +133,10 @@ class _Search:
         from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigs  # slow to import
 
         n = self.still.size
-        at = Point(self.t, x.q, self.still, self.still, self.still, x.multipliers)
+        at = MotionPoint(self.t, x.q, self.still, self.still, self.still, x.multipliers)
         rest = tuple(each.copy() for each in self.problem.residual(at))
         try:
-            solve = self.problem.factored(at, 0.0, 0.0, self.problem.stress())
+            solve = self.problem.factor(at, 0.0, 0.0, self.problem.stress())
         except np.linalg.LinAlgError:
             return None
 
@@ -153,14 +155,14 @@ class _Search:
         direction = vectors[:, 0].real
         return -1 / values[0].real, direction / np.abs(direction).max()
 
-    def fallen(self, x: Rest) -> Rest | None:
+    def descend(self, x: BeamRest) -> BeamRest | None:
         """Return a stable state of rest downhill from a state in balance, itself where it is stable; None where none is found."""
         for _ in range(FALLS):
             found = self.falling(x)
             if found is None:
                 return x
             rate, direction = found
-            x = Rest(self.problem.move(self.t, x.q, LONGEST * direction), x.multipliers)
+            x = BeamRest(self.problem.move(self.t, x.q, LONGEST * direction), x.multipliers)
             for _ in range(STEPS):
                 before = x.q
                 try:
@@ -170,12 +172,12 @@ class _Search:
                 if np.abs(x.q - before).max() <= SLOW * np.abs(x.q).max():
                     break
             try:
-                x = self.balanced(self.settled(x), 1.0)
+                x = self.balanced(self.settle(x), 1.0)
             except NumericalError:
                 return None
         return None
 
-    def settled(self, x: Rest) -> Rest:
+    def settle(self, x: BeamRest) -> BeamRest:
         """Return a state near to rest: steps that the mass holds back, each time less."""
         first = mass = np.abs(self.problem.start(self.t, x.q, self.still)[0]).max() / LONGEST
         for _ in range(STEPS):
@@ -211,20 +213,20 @@ def at_rest(
     NumericalError
         With the imbalance that was reached.
     """
-    search, x = _Search(problem, t, v, time), Rest(q, np.zeros(rows))
-    search.start = tuple(each.copy() for each in problem.residual(Point(t, q, v, v, v, x.multipliers)))
+    search, x = _Search(problem, t, v, time), BeamRest(q, np.zeros(rows))
+    search.start = tuple(each.copy() for each in problem.residual(MotionPoint(t, q, v, v, v, x.multipliers)))
     try:
-        found = search.reached(x, 0.0, 1.0)
+        found = search.continue_loading(x, 0.0, 1.0)
     except NumericalError:
         found = None
     try:
-        found = found or search.balanced(search.settled(x), 1.0)
+        found = found or search.balanced(search.settle(x), 1.0)
     except NumericalError as error:
         raise NumericalError(
             f"{error}; out of balance by {search.history[-1]:.3g} N or N m, and {min(search.history):.3g} at best. There may be no "
             "state of rest; try another estimate"
         ) from None
-    stable = search.fallen(found)
+    stable = search.descend(found)
     if stable is None:
         doubtful(
             "equilibrium: the beams are in balance, but the least push lets them fall from there, and no stable state of rest was found; give an "

@@ -29,7 +29,7 @@ import numpy as np
 
 from articulus.errors import ArticulusError, InputError, brief
 from articulus.model.files.storage import StrPath, as_path, open_regular, replacing
-from articulus.simulation.results.status import Cause, Failure, Occurrence, State
+from articulus.simulation.results.status import Cause, Failure, FinalState, Occurrence
 
 FORMAT = b"articulus checkpoint "
 VERSION = 1
@@ -62,7 +62,7 @@ class Checkpoint:
 
     model: str
     settings: Mapping[str, Any]
-    state: State
+    state: FinalState
     log: Log = field(default_factory=dict)
     events: tuple[Occurrence, ...] = ()
     failures: tuple[Failure, ...] = ()
@@ -121,7 +121,7 @@ class Writer:
 
     def write(
         self,
-        state: State,
+        state: FinalState,
         rows: Log,
         events: tuple[Occurrence, ...] = (),
         failures: tuple[Failure, ...] = (),
@@ -224,7 +224,7 @@ def read(path: StrPath) -> Checkpoint:
 
 
 def _checkpoint(place: Path, content: bytes) -> Checkpoint:
-    header, arrays = _parsed(place, content)
+    header, arrays = _parse(place, content)
     failures = [
         Failure(run, at, Cause(code), reason, *(arrays[f"{name}{k}"] for name in "qvx"))
         for k, (run, at, code, reason) in enumerate(header["failures"])
@@ -232,7 +232,7 @@ def _checkpoint(place: Path, content: bytes) -> Checkpoint:
     return Checkpoint(
         model=header["model"],
         settings=header["settings"],
-        state=State(header["step"], header["t"], arrays["x"], header["rng"]),
+        state=FinalState(header["step"], header["t"], arrays["x"], header["rng"]),
         log=_read_log(place, *header["log"]),
         events=tuple(Occurrence(*row) for row in header["events"]),
         failures=tuple(failures),
@@ -256,7 +256,7 @@ def discard(path: StrPath) -> None:
     _sweep(place)
 
 
-def _parsed(place: Path, content: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def _parse(place: Path, content: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     first, _, rest = content.partition(b"\n")
     if not first.startswith(FORMAT):
         raise InputError(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from articulus.simulation.running.asking import Ask
+from articulus.simulation.running.batched_calls import KernelCall
 
 if TYPE_CHECKING:
     from articulus.simulation.running.numeric_engine import NumericEngine
@@ -64,15 +64,15 @@ class Stretch:
         a, b = self.t, self.end
         f_a, f_b = 0.0 if just else self.before[i], self.after[i]
         if crosses(f_a, f_b, direction):
-            return await self._located(i, (a, b), (f_a, f_b), self.ahead)
+            return await self._locate(i, (a, b), (f_a, f_b), self.ahead)
         turn = await self._turn(i, f_a, f_b)
         if turn is None:
             return None
         m, f_m, state = turn
         if crosses(f_a, f_m, direction):
-            return await self._located(i, (a, m), (f_a, f_m), state)
+            return await self._locate(i, (a, m), (f_a, f_m), state)
         if crosses(f_m, f_b, direction):
-            return await self._located(i, (m, b), (f_m, f_b), self.ahead)
+            return await self._locate(i, (m, b), (f_m, f_b), self.ahead)
         return None
 
     async def back_from_the_stop(self, i: int, direction: int) -> tuple[float, np.ndarray]:
@@ -85,7 +85,7 @@ class Stretch:
             span /= 2
             f, _, _ = await self._at(self.t + span, i)
             if f * direction < 0:
-                return await self._located(i, (self.t + span, self.end), (f, self.after[i]), self.ahead)
+                return await self._locate(i, (self.t + span, self.end), (f, self.after[i]), self.ahead)
         return self.t, self.x.copy()
 
     async def _turn(self, i: int, f_a: float, f_b: float) -> tuple[float, float, np.ndarray] | None:
@@ -109,7 +109,7 @@ class Stretch:
         await _false_position(slope_at, (a, b), (s_a, s_b), self._limit)
         return found[0] if found else None
 
-    async def _located(
+    async def _locate(
         self, i: int, span: tuple[float, float], ends: tuple[float, float], state: np.ndarray
     ) -> tuple[float, np.ndarray]:
         """Return time and state just after a change of sign, by false position on steps of the method."""
@@ -126,7 +126,7 @@ class Stretch:
 
 
 async def _false_position(
-    f: Callable[[float], Coroutine[Ask, Any, float]],
+    f: Callable[[float], Coroutine[KernelCall, Any, float]],
     span: tuple[float, float],
     ends: tuple[float, float],
     limit: float,

@@ -39,7 +39,7 @@ class Moment:
 
         Joints that rest on a stop stay there, but for those that the impulse takes off: their stop would have to pull.
         """
-        loops, stops = self._rows() if self._held().any() else None, self.engine.stops
+        loops, stops = self._rows() if self._holding().any() else None, self.engine.stops
         resting = [i for i in stops.resting(self.x) if stops.direction(i) @ direction == 0]
         while True:
             sides = [stops.direction(i) * stops.side(i) for i in resting]
@@ -83,7 +83,7 @@ class Moment:
             nc, held = system.nc, self.x[system.nc : self.engine.logged]
             corrected = await self.engine.stepper.correcting(self.x[:nc], held, self.p, self.w, self.t)
             self.q = self.x[system.places["q"]] = corrected[system.places["q"]]
-        if self._held().any():
+        if self._holding().any():
             self.x[system.places["v"]] += self._against_rows()
         gain = await self._energy() - before
         self.x[system.places[INPUT if gain > 0 else DISSIPATED]] += abs(gain)
@@ -104,7 +104,7 @@ class Moment:
         """Return the parameters of the mechanism itself."""
         return self.p[: len(self.engine.system.description.parameters)]
 
-    def _held(self) -> np.ndarray:
+    def _holding(self) -> np.ndarray:
         system = self.engine.system
         at = system.held_places["active"]
         return self.x[system.nc + at.start : system.nc + at.stop] > 0
@@ -113,7 +113,7 @@ class Moment:
         """Return the constraint rows that hold."""
         closing = self.engine.system.closing
         assert closing is not None
-        active = {c.name for c, on in zip(closing.description.constraints, self._held()) if on}
+        active = {c.name for c, on in zip(closing.description.constraints, self._holding()) if on}
         return [i for i, name in enumerate(closing.names) if name in active]
 
     def _rows(self) -> np.ndarray:

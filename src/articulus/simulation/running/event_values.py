@@ -7,7 +7,7 @@ from typing import Any
 
 import casadi as ca
 
-from articulus.simulation.loop.events import Event, Watch
+from articulus.simulation.loop.events import Event, EventWatch
 from articulus.simulation.loop.functions import ARGUMENTS, System
 
 
@@ -16,7 +16,7 @@ def event_values(system: System, events: Sequence[Event]) -> ca.Function:
 
     Values may depend on accelerations, multipliers and forces; these are then solved for.
     """
-    watch = Watch(system)
+    watch = EventWatch(system)
     found = system.with_acceleration("values", [ca.vertcat(*(e.value(watch) for e in events))], ["values"])
     short = found.is_a("SXFunction")
     symbols: list[Any] = found.sx_in() if short else found.mx_in()

@@ -34,7 +34,11 @@ def joint_stops(mechanism: Mechanism) -> list[JointStop]:
         Named "<joint>_joint_stop".
     """
     d, limits = mechanism.description, mechanism.limits
-    limited = [c.name for c in d.independent if c.joint.nq == c.joint.nv == 1 and _limited(mechanism, c.name)]
+    limited = [
+        c.name
+        for c in d.independent
+        if c.joint.nq == c.joint.nv == 1 and _limited_coordinates(mechanism, c.name)
+    ]
     if not limited:
         return []
     inertia, load = _inertia(mechanism), _load(mechanism)
@@ -96,7 +100,7 @@ def limit_excess(system: System, q: np.ndarray, t: np.ndarray) -> Excess:
     return out
 
 
-def _limited(mechanism: Mechanism, joint: str) -> bool:
+def _limited_coordinates(mechanism: Mechanism, joint: str) -> bool:
     at, limits = mechanism.q_slice(joint).start, mechanism.limits
     ends = np.isfinite([limits.lower[at], limits.upper[at]])
     return bool(ends.any() and limits.lower[at] < limits.upper[at])

@@ -25,18 +25,18 @@ from articulus.model.mechanism.numbers import parameters_in
 from articulus.simulation.loop.component import Component
 from articulus.simulation.loop.components import BeamForces, Expression
 from articulus.simulation.loop.equations import Network
-from articulus.simulation.loop.equilibrium import LoopEquilibrium, Rest
+from articulus.simulation.loop.equilibrium import LoopEquilibrium, LoopRest
 from articulus.simulation.loop.events import Event, keeps_found
 from articulus.simulation.loop.events import stops as event_stops
 from articulus.simulation.loop.functions import System, native
 from articulus.simulation.loop.linear_model import asked_signals, linear_models, names_of, require_derivatives
 from articulus.simulation.loop.outputs import Outputs
 from articulus.simulation.loop.python_controller import PythonController
-from articulus.simulation.loop.stuck_friction import look_at_friction
+from articulus.simulation.loop.stuck_friction import check_stuck_friction
 from articulus.simulation.results.run import Run
 from articulus.simulation.results.signal import Signal
 from articulus.simulation.running.checkpoint import require_place
-from articulus.simulation.running.settings import RunSettings, listed, number
+from articulus.simulation.running.settings import RunSettings, as_tuple, number
 from articulus.simulation.running.specification import Specification
 from articulus.simulation.running.steppers import beams_of
 from articulus.simulation.running.trim import Trim, find_trim, hold_commands
@@ -76,7 +76,7 @@ class Loop:
             raise InputError(
                 f"simulate: found {self.mechanism!r}; expected a Mechanism, for example art.load('puma600')"
             )
-        object.__setattr__(self, "components", listed("components", self.components))
+        object.__setattr__(self, "components", as_tuple("components", self.components))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what the loop is made of: a copy makes its own equations, which are symbols."""
@@ -314,7 +314,7 @@ class Loop:
         setup = self.setup(RunSettings(t + step, t, step, fixed=tuple(fixed)), q, v, params, single)
         system = setup.system
         require_derivatives(system, setup.outside)
-        c, d, p = begun(setup)
+        c, d, p = begin_states(setup)
         resting = None if c[:, system.places["v"]].any() else self.mechanism
         self._look("linearize", setup, c, p)
         found = linear_models_about(system, step, np.hstack([c, d]), p, t, inputs, outputs, opened, resting)
@@ -379,8 +379,8 @@ class Loop:
         setup = self.setup(RunSettings(t + step, t, step), q, None, params, True)
         system = setup.system
         require_derivatives(system, setup.outside)
-        c, d, p = (rows[0] for rows in begun(setup))
-        rest = Rest(self.mechanism, system, c, d, p, t, step)
+        c, d, p = (rows[0] for rows in begin_states(setup))
+        rest = LoopRest(self.mechanism, system, c, d, p, t, step)
         residuals = self._beams_at_rest(rest, p, t, step)
         if residuals is None:
             residuals = rest.find(tolerance)
@@ -390,7 +390,7 @@ class Loop:
         def linearized(
             inputs: tuple[str, ...], outputs: tuple[str, ...] | None, opened: tuple[str, ...]
         ) -> LinearModel:
-            look_at_friction(system, rest.c[None], p[None])
+            check_stuck_friction(system, rest.c[None], p[None])
             return linear_models_about(system, step, x[None], p[None], t, inputs, outputs, opened)[0]
 
         return rest.found(linearized, residuals)
@@ -401,9 +401,11 @@ class Loop:
         params = {x.name: p[:, k] for k, x in enumerate(own)}
         validity.look(self.mechanism, what, c[:, places["q"]], c[:, places["v"]], params)
         if what == "linearize":
-            look_at_friction(setup.system, c, p)
+            check_stuck_friction(setup.system, c, p)
 
-    def _beams_at_rest(self, rest: Rest, p: np.ndarray, t: float, step: float) -> tuple[float, ...] | None:
+    def _beams_at_rest(
+        self, rest: LoopRest, p: np.ndarray, t: float, step: float
+    ) -> tuple[float, ...] | None:
         """Move the position of a loop with beams of large deflection to rest; None for other loops."""
         system, places = rest.system, rest.system.places
         if rest.own or rest.held or not any(isinstance(c, BeamForces) for c in system.network.components):
@@ -439,7 +441,7 @@ def linear_models_about(
     return linear_models(system, step, signals, x, p, t, into or (), names_of(opened), out, resting)
 
 
-def begun(setup: Specification) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def begin_states(setup: Specification) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return continuous states and held values after all sampled components have worked once, and the parameters; rows each."""
     c, p, *_ = setup.start()
     system, s = setup.system, setup.settings

@@ -15,7 +15,7 @@ import numpy as np
 from casadi import MX
 
 from articulus import kernel
-from articulus.simulation.integrate import RK4, SecondOrder, SecondOrderMethod
+from articulus.simulation.integrate import RK4, SecondOrderMethod, SecondOrderProblem
 from articulus.simulation.integrate.base import Method
 from articulus.simulation.loop.displacement import displacement
 from articulus.simulation.loop.functions import ARGUMENTS, System
@@ -94,10 +94,10 @@ class NativeEngine:
         made = self.system.recurrences
         which = (method.name, self.past)
         if which not in made:
-            made[which] = self._made(method)
+            made[which] = self._build_loop(method)
         return made[which]
 
-    def _made(self, method: Method | SecondOrderMethod) -> kernel.Recurrence:
+    def _build_loop(self, method: Method | SecondOrderMethod) -> kernel.Recurrence:
         """Return the time loop; nothing is derived when the equations have a text and the cache holds the code."""
 
         def maps() -> list[ca.Function]:
@@ -156,7 +156,7 @@ class NativeEngine:
         """Return c after a step in which q is displaced by v; states of components go along as velocities do."""
         nq, nv = self.system.description.nq, self.system.description.nv
         displaced = displacement(self.system.description)
-        problem = SecondOrder(
+        problem = SecondOrderProblem(
             lambda at, q, y: rate(at, ca.vertcat(q, y))[nq:], lambda q, dy: displaced(q, dy[:nv])
         )
         q, y = method.advance(problem, t, c[:nq], c[nq:], h)

@@ -22,7 +22,7 @@ from articulus import kernel
 from articulus.simulation.loop.events import Bounce, Switching
 from articulus.simulation.loop.functions import System
 from articulus.simulation.loop.identity import text_of
-from articulus.simulation.running.asking import together
+from articulus.simulation.running.batched_calls import run_batched
 from articulus.simulation.running.event_values import event_values
 from articulus.simulation.running.native_engine import NativeEngine
 from articulus.simulation.running.numeric_engine import NumericEngine
@@ -68,7 +68,7 @@ class NativeEventEngine(NativeEngine):
 
     # native code
 
-    def _made(self, method: Any) -> kernel.Recurrence:
+    def _build_loop(self, method: Any) -> kernel.Recurrence:
         """Return the time loop with the watch for events."""
         texts = [text_of(event) for event in self.watched]
         if self.system.identity is not None and None not in texts:
@@ -81,7 +81,7 @@ class NativeEventEngine(NativeEngine):
         return kernel.recurrence(key, lambda: found, self.logged)
 
     def _recurrence(self, method: Any) -> kernel.Recurrence:
-        return self._made(method)
+        return self._build_loop(method)
 
     def _maps(self, method: Any) -> list[ca.Function]:
         return [*self._update_maps(), self._watched_step(method)]
@@ -108,7 +108,7 @@ class NativeEventEngine(NativeEngine):
         (v0, s0), (v1, s1) = ends
         hits = [self._may_happen(i, seen, v0, s0, v1, s1, d) for i in range(len(self.watched))]
         stop = functools.reduce(ca.fmax, hits)
-        after = self._kept(after, d)
+        after = self._keep_resting(after, d)
         return self._map("step", (x, p, w, k), ca.vertcat(after[0] + BEYOND * stop, after[1:], d, v1))
 
     def _resting(self, i: int, d: MX) -> MX:
@@ -150,7 +150,7 @@ class NativeEventEngine(NativeEngine):
             hit = ca.logic_and(hit, (holds == 0) if event.active else (holds > 0))
         return ca.logic_or(hit, f1 * direction > 0) if event.barrier else hit
 
-    def _kept(self, c: MX, d: MX) -> MX:
+    def _keep_resting(self, c: MX, d: MX) -> MX:
         """Return c without what rounding has moved of joints at rest."""
         c = MX(c)
         for i, bounce in self._bounces().items():
@@ -221,7 +221,7 @@ class _Passage:
         """Take the steps of runs that stand still, each from its own, up to `end`."""
         while len(rows):
             steps = self._failed[rows].astype(int)
-            went = together([self._step(row, k) for row, k in zip(rows.tolist(), steps.tolist())])
+            went = run_batched([self._step(row, k) for row, k in zip(rows.tolist(), steps.tolist())])
             going: dict[int, list[int]] = {}
             for row, k, on in zip(rows.tolist(), steps.tolist(), went):
                 if on and k + 1 < end:

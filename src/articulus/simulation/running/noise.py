@@ -14,7 +14,7 @@ AT_ONCE = 4096
 """Steps whose numbers are held in memory together."""
 
 
-class Noise:
+class NoiseStreams:
     """Normal numbers of unit variance for every step of every run.
 
     Parameters

@@ -22,7 +22,7 @@ from articulus.simulation.loop.events import Event, Switching, switched_on
 from articulus.simulation.loop.functions import ARGUMENTS, System, native
 from articulus.simulation.loop.steps import whole_steps
 from articulus.simulation.results.status import Cause, Occurrence
-from articulus.simulation.running.asking import Ask, alone
+from articulus.simulation.running.batched_calls import KernelCall, run_one
 from articulus.simulation.running.event_location import Stretch, crosses
 from articulus.simulation.running.event_moment import Moment
 from articulus.simulation.running.event_values import event_values
@@ -73,7 +73,7 @@ class NumericEngine:
         self._updates = [native(u.function) for u in system.updates]
         self.stops = Stops(system, events)
         self._switches = {
-            i: (system.nc + system.switch(event.switched(system.description).name), event.active)
+            i: (system.nc + system.switch(event.switched_constraint(system.description).name), event.active)
             for i, event in enumerate(self.watched)
             if isinstance(event, Switching)
         }
@@ -142,15 +142,15 @@ class NumericEngine:
                 for k in range(start, stop):
                     noise = w[row, k - first] if w.ndim == 3 else w[k - first]
                     if failed[row] < 0:
-                        alone(self.sampled(x[row], p[row], noise, k))
+                        run_one(self.sampled(x[row], p[row], noise, k))
                         if not self.stepper.across_jumps and any(k % m == 0 for m in self.jumps):
                             x[row, self.logged : self._own] = 0.0
                         if k == 0:
-                            alone(self._rest_at_start(row, x[row, : self._own], p[row], noise))
+                            run_one(self._rest_at_start(row, x[row, : self._own], p[row], noise))
                     if k % every == 0:
                         log[row, -(-k // every) - -(-first // every)] = x[row, : self.logged]
                     if failed[row] < 0:
-                        alone(self.one_step(row, x[row], p[row], noise, k, failed))
+                        run_one(self.one_step(row, x[row], p[row], noise, k, failed))
                 spent = np.array([self.stepper.rejected, self.stepper.evaluations]) - before
                 self._counts[row] = self._counts.get(row, 0) + spent
 
@@ -160,7 +160,7 @@ class NumericEngine:
         """Return the sample at step k, (rows, logged); x stays as it is."""
         out = x.copy()
         for row in np.flatnonzero(failed < 0):
-            alone(self.sampled(out[row], p[row], w[row, 0] if w.ndim == 3 else w[0], k))
+            run_one(self.sampled(out[row], p[row], w[row, 0] if w.ndim == 3 else w[0], k))
         return out[:, : self.logged]
 
     async def sampled(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, k: int) -> None:
@@ -169,7 +169,7 @@ class NumericEngine:
         for update, period in zip(self._updates, self.periods):
             if k % period == 0:
                 x[nc : self.logged] = np.ravel(
-                    await Ask(update, x[:nc], x[nc : self.logged], p[1:], w, t, self.h)
+                    await KernelCall(update, x[:nc], x[nc : self.logged], p[1:], w, t, self.h)
                 )
 
     async def one_step(
@@ -237,7 +237,7 @@ class NumericEngine:
         quiet: set[int] = set()
         events = impacts = 0
         known = await self.watch(x, p, w, t)
-        jumped = self._holding(x, *known) if first else self._jumped(x, seen, known[0])
+        jumped = self._holding(x, *known) if first else self._crossed_events(x, seen, known[0])
         if jumped:
             ended, quiet = await self._let_happen(row, x, p, w, t, jumped)
             just = set(jumped)
@@ -277,7 +277,7 @@ class NumericEngine:
             cause=Cause.COMPONENT,
         )
 
-    def _jumped(self, x: np.ndarray, before: np.ndarray, now: np.ndarray) -> list[int]:
+    def _crossed_events(self, x: np.ndarray, before: np.ndarray, now: np.ndarray) -> list[int]:
         """Return the events, stops apart, whose value has passed zero between two looks."""
         idle = self._idle(x)
         return [
@@ -329,7 +329,9 @@ class NumericEngine:
             happened.add(i)
             ended = await self._happens(row, x, p, w, t, i) or ended
             now = (await self.watch(x, p, w, t))[0]
-            waiting += [j for j in self._jumped(x, before, now) if j not in happened and j not in waiting]
+            waiting += [
+                j for j in self._crossed_events(x, before, now) if j not in happened and j not in waiting
+            ]
             before = now
         switching = {i: e for i, e in enumerate(self.watched) if isinstance(e, Switching)}
         opened = {e.constraint for i, e in switching.items() if i in happened and not e.active}
@@ -340,7 +342,7 @@ class NumericEngine:
     ) -> list[int]:
         """Return the events besides those known that have changed sign at this instant; stops see to themselves."""
         now = (await self.watch(x, p, w, t))[0]
-        return [i for i in self._jumped(x, stretch.before, now) if i not in known]
+        return [i for i in self._crossed_events(x, stretch.before, now) if i not in known]
 
     async def _happens(self, row: int, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, i: int) -> bool:
         """Let event i happen; a joint that meets its stop may come to rest there. Return whether the run ends."""
@@ -402,13 +404,13 @@ class NumericEngine:
         """Return the values of all events and their rates at a state."""
         nc = self.system.nc
         given = (x[:nc], x[nc : self.logged], p[1:], w, t, self.h)
-        values, slopes = (np.array(each).ravel() for each in await Ask(self._values, *given))
+        values, slopes = (np.array(each).ravel() for each in await KernelCall(self._values, *given))
         return await self.stops.watched(values, slopes, x, p[1:], w, t, self.h)
 
     async def energy(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float) -> float:
         """Return the energy that the mechanism and its components hold at a state [J]."""
         nc = self.system.nc
-        found = await Ask(self._energy, x[:nc], x[nc : self.logged], p, w, t, self.h)
+        found = await KernelCall(self._energy, x[:nc], x[nc : self.logged], p, w, t, self.h)
         return float(np.ravel(np.array(found))[0])
 
     def _idle(self, x: np.ndarray) -> list[int]:

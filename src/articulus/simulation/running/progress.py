@@ -21,7 +21,7 @@ SWITCH = "ARTICULUS_PROGRESS"
 _quiet: contextvars.ContextVar[bool] = contextvars.ContextVar("quiet", default=False)
 
 
-class Bar:
+class ProgressBar:
     """A bar that appears once the work has taken a second; `advance` reports what has been done.
 
     Parameters
@@ -62,7 +62,7 @@ class Bar:
             self._display.stop()
 
 
-class Quiet(Bar):
+class Quiet(ProgressBar):
     """A bar that never appears."""
 
     def advance(self, amount: float = 1.0) -> None:
@@ -80,7 +80,9 @@ def quiet() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def progress(title: str, total: float, unit: str = "steps", console: Console | None = None) -> Iterator[Bar]:
+def progress(
+    title: str, total: float, unit: str = "steps", console: Console | None = None
+) -> Iterator[ProgressBar]:
     """Give a bar for a block of work: `with progress("simulate", steps) as bar: ... bar.advance(n)`.
 
     It is shown on the error stream while the block runs, after the first second, with rate and remaining time. It
@@ -90,7 +92,7 @@ def progress(title: str, total: float, unit: str = "steps", console: Console | N
 
     console = console or Console(file=sys.stderr)
     off = _quiet.get() or os.environ.get(SWITCH, "").lower() == "off"
-    bar = (Bar if console.is_terminal and not off else Quiet)(title, total, unit, console)
+    bar = (ProgressBar if console.is_terminal and not off else Quiet)(title, total, unit, console)
     try:
         yield bar
     finally:

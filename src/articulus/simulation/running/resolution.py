@@ -20,8 +20,8 @@ from articulus.simulation.integrate import (
     Mechanical,
     Method,
     Sdirk,
-    SecondOrder,
     SecondOrderMethod,
+    SecondOrderProblem,
 )
 from articulus.simulation.integrate.sdirk import GAMMA
 from articulus.simulation.loop.displacement import displacement
@@ -162,7 +162,7 @@ def _first_order_step(method: Method, z: complex) -> Array:
 
 def _second_order_step(method: SecondOrderMethod, damping: float, stiffness: float) -> Array:
     """Return the matrix of a step for v' = damping v - stiffness q, from q and v to the same, (2, 2)."""
-    problem = SecondOrder(lambda _, q, v: damping * v - stiffness * q)
+    problem = SecondOrderProblem(lambda _, q, v: damping * v - stiffness * q)
     after = [method.advance(problem, 0.0, *start, 1.0) for start in np.eye(2).reshape(2, 2, 1)]
     return np.array([np.concatenate(each) for each in after]).T
 

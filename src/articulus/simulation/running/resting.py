@@ -15,7 +15,7 @@ from articulus import kernel
 from articulus.errors import InputError
 from articulus.simulation.loop.events import Bounce, Event
 from articulus.simulation.loop.functions import System, native
-from articulus.simulation.running.asking import Ask
+from articulus.simulation.running.batched_calls import KernelCall
 
 LOWEST = 1e-12
 """Height of a flight below which a joint rests, and distance below which it is at its stop, over what is large for the joint
@@ -138,7 +138,7 @@ class Stops:
     ) -> dict[int, float]:
         """Return for each joint at rest how the stop would have to pull, as an acceleration beyond `adhesion`."""
         nc, nd = self._system.nc, self._system.nd
-        effect = np.ravel((await Ask(self._stopping, x[:nc], x[nc : nc + nd], p, w, t, h))[1])
+        effect = np.ravel((await KernelCall(self._stopping, x[:nc], x[nc : nc + nd], p, w, t, h))[1])
         return {i: self.side(i) * effect[self._order[i]] - self.adhesion[i] for i in self.resting(x)}
 
     async def pulling(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, h: float) -> list[int]:
@@ -163,7 +163,7 @@ class Stops:
         with restitution e all of them last 2 u / a / (1 - e).
         """
         b, nc, nd = self._bounces[i], self._system.nc, self._system.nd
-        rate = np.ravel(await Ask(self._rate, x[:nc], x[nc : nc + nd], p, w, t, h))
+        rate = np.ravel(await KernelCall(self._rate, x[:nc], x[nc : nc + nd], p, w, t, h))
         speed, towards = abs(float(x[self._at_v(i)])), b.side * float(rate[self._at_v(i)])
         if speed == 0:
             return 0.0 if towards >= 0 else None

@@ -21,12 +21,12 @@ from articulus.simulation.loop.outputs import Outputs
 from articulus.simulation.loop.steps import whole_steps
 from articulus.simulation.results.provenance import provenance
 from articulus.simulation.results.run import Run
-from articulus.simulation.results.status import Failure, Occurrence, RunStatus, State
-from articulus.simulation.running import checkpoint, doubt, failures
-from articulus.simulation.running.noise import Noise
-from articulus.simulation.running.origin import Simulated
-from articulus.simulation.running.outside import Outside
+from articulus.simulation.results.status import Failure, FinalState, Occurrence, RunStatus
+from articulus.simulation.running import checkpoint, diagnostics, failures
+from articulus.simulation.running.noise import NoiseStreams
 from articulus.simulation.running.progress import progress
+from articulus.simulation.running.python_controller_calls import PythonControllerCalls
+from articulus.simulation.running.rerun import RunOrigin
 
 if TYPE_CHECKING:
     from articulus.simulation.running.specification import Specification
@@ -119,7 +119,7 @@ class Runner:
         """Run to the end and return the result."""
         rows, system = len(self.c0), self.engine.system
         self.engine.prepare(rows)
-        self._asked: Outside | None = None
+        self._asked: PythonControllerCalls | None = None
         if self.outside is not None:
             self.engine.jumps.append(self.outside_period)
             if keep and self.outside.stateful:
@@ -127,7 +127,7 @@ class Runner:
                     f"checkpoint: the controller '{self.outside.name}' has a state of its own, which a checkpoint cannot hold; "
                     "expected no checkpoint, or a controller of components"
                 )
-            self._asked = Outside(
+            self._asked = PythonControllerCalls(
                 self.outside,
                 system,
                 self.h,
@@ -135,7 +135,7 @@ class Runner:
                 self.seed if isinstance(self.seed, int) else self.seed[0],
             )
         began = time.perf_counter()
-        self.noise = Noise(self.seed, rows, system.nw, self.first_run)
+        self.noise = NoiseStreams(self.seed, rows, system.nw, self.first_run)
         self.x = self.engine.rows(self.c0, np.broadcast_to(system.d0, (rows, system.nd)))
         self.failed = np.full(rows, kernel.NEVER)
         self.given = self.engine.parameters(self.t0, self.p)
@@ -158,7 +158,7 @@ class Runner:
         wall = time.perf_counter() - began
         result = self._result(wall)
         if keeper and not leave:
-            keeper.done()
+            keeper.remove()
         return result
 
     def _cut(self) -> None:
@@ -244,7 +244,7 @@ class Runner:
         samples = np.concatenate(self.logs, axis=1)
         self.logs = []
         found = self._failures(samples)
-        w = Noise(self.seed, len(self.x), self.engine.system.nw, self.first_run).at(
+        w = NoiseStreams(self.seed, len(self.x), self.engine.system.nw, self.first_run).at(
             np.append(np.arange(0, self.k, self.every), self.k)
         )
         signals = self.outputs.signals(samples, self.p, w, self.times, self.h, self.single)
@@ -271,7 +271,7 @@ class Runner:
             settings=self.settings,
             parameters=self._parameters(),
         ) | {"start": self.start}
-        final = State(
+        final = FinalState(
             self.k, self.t0 + self.k * self.h, self.x[0] if self.single else self.x, self.noise.state()
         )
         run = Run(
@@ -284,12 +284,12 @@ class Runner:
             statistics=statistics,
             meta=meta,
             final=final,
-            doubts=doubt.find(self, samples, signals, np.flatnonzero(status != RunStatus.FAILED)),
-            origin=Simulated(self.setup, self.p, samples),
+            warnings=diagnostics.find(self, samples, signals, np.flatnonzero(status != RunStatus.FAILED)),
+            origin=RunOrigin(self.setup, self.p, samples),
         )
         if self.single and found:
             raise NumericalError(str(found[0]), result=run, rows=np.array([0]))
-        doubt.warn(self.mechanism.name, run.doubts, len(self.x))
+        diagnostics.warn(self.mechanism.name, run.warnings, len(self.x))
         return run
 
     def _parameters(self) -> dict[str, Any]:
@@ -386,7 +386,7 @@ class _Keeper:
             return
         s.logs = [np.concatenate(s.logs, axis=1)]
         fresh = np.moveaxis(s.logs[0][:, self._written :], 1, 0)
-        state = State(s.k, s.t0 + s.k * s.h, np.column_stack([s.x, s.failed]), s.noise.state())
+        state = FinalState(s.k, s.t0 + s.k * s.h, np.column_stack([s.x, s.failed]), s.noise.state())
         try:
             self._writer.write(
                 state, {"samples": fresh}, events=tuple(s.engine.events), statistics=s.counts()
@@ -397,7 +397,7 @@ class _Keeper:
             return
         self._written = s.logs[0].shape[1]
 
-    def done(self) -> None:
+    def remove(self) -> None:
         """Remove the file: the run is complete."""
         try:
             checkpoint.discard(self.path)

@@ -21,7 +21,7 @@ SMALL = 1e-5
 """Real part over the largest pole below which it is round-off of the differences."""
 
 
-def look_at_servos(system: System, c: np.ndarray, p: np.ndarray, t0: float, t_end: float) -> None:
+def check_servo_constraints(system: System, c: np.ndarray, p: np.ndarray, t0: float, t_end: float) -> None:
     """Refuse motors that cannot produce the motion at the start; warn of an unstable motion inside.
 
     Parameters

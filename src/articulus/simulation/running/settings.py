@@ -106,8 +106,8 @@ class RunSettings:
             if number(name, getattr(self, name)) < 0:
                 raise InputError(f"{name}: found {getattr(self, name)!r}; expected a tolerance, not below 0")
         put(self, "fixed", (self.fixed,) if isinstance(self.fixed, str) else tuple(self.fixed))
-        put(self, "events", listed("events", self.events))
-        put(self, "outputs", None if self.outputs is None else listed("outputs", self.outputs))
+        put(self, "events", as_tuple("events", self.events))
+        put(self, "outputs", None if self.outputs is None else as_tuple("outputs", self.outputs))
         for event in self.events:
             if not isinstance(event, Event):
                 raise InputError(f"events: found {event!r}; expected events, such as Bounce or Crossing")
@@ -160,7 +160,7 @@ def refuse_unknown(names: Iterable[str]) -> None:
         raise InputError(f"simulate: no setting '{name}'; {meant}")
 
 
-def listed(name: str, given: Any) -> tuple:
+def as_tuple(name: str, given: Any) -> tuple:
     """Return several things as a tuple."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise InputError(f"{name}: found {given!r}; expected a list")

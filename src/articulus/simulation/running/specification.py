@@ -30,10 +30,10 @@ from articulus.simulation.loop.functions import System, native
 from articulus.simulation.loop.python_controller import PythonController
 from articulus.simulation.running.choose_engine import engine_for
 from articulus.simulation.running.runner import LOG_BYTES, Runner
-from articulus.simulation.running.servo_start import look_at_servos
+from articulus.simulation.running.servo_start import check_servo_constraints
 from articulus.simulation.running.settings import RunSettings
 from articulus.simulation.running.steppers import stepper_of
-from articulus.simulation.running.tolerance import told
+from articulus.simulation.running.tolerance import recorded_tolerance
 from articulus.simulation.solve.assembly import assemble, independent_rows, moving_freedoms
 
 CONTACTS_NOTED = "note on contacts"
@@ -72,7 +72,7 @@ class Specification:
     single: bool
     settings: RunSettings
 
-    def changed(self, params: Mapping[str, Any]) -> Specification:
+    def with_params(self, params: Mapping[str, Any]) -> Specification:
         """Return the same with other values of some parameters; arrays (batch,) make a batch of a single run.
 
         Raises
@@ -111,7 +111,7 @@ class Specification:
         c0, p, independent, start = self.start()
         setup = self._in_smooth_form() if self._contradictory(c0, p, start) else self
         system = setup.system
-        look_at_servos(system, c0[0], p[0], s.t0, s.t_end)
+        check_servo_constraints(system, c0[0], p[0], s.t0, s.t_end)
         _tell_missing_contacts(self.mechanism, system)
         engine = engine_for(system, method, s, independent, self.single)
         size = 8 * len(c0) * (s.steps // s.every + 2) * engine.logged
@@ -168,7 +168,7 @@ class Specification:
             "paths": [list(c.path) for c in self.system.network.components if c.path],
             "controller": self.outside.name if self.outside else "",
             "events": [description(e) for e in self.settings.events],
-            "atol": told(self.system, self.settings.atol),
+            "atol": recorded_tolerance(self.system, self.settings.atol),
         }
 
     def _closed(self, c: np.ndarray, p: np.ndarray) -> tuple[list[tuple[int, ...]], dict[str, Any]]:

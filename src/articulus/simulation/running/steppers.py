@@ -37,13 +37,13 @@ from articulus.simulation.integrate import (
     StepControl,
 )
 from articulus.simulation.integrate.base import Integrator
-from articulus.simulation.integrate.mechanical import Point
+from articulus.simulation.integrate.mechanical import MotionPoint
 from articulus.simulation.integrate.sdirk import GAMMA
 from articulus.simulation.loop.components import BeamForces
 from articulus.simulation.loop.displacement import displacement
 from articulus.simulation.loop.functions import ARGUMENTS, System, native
-from articulus.simulation.running.asking import Ask, alone
 from articulus.simulation.running.ball_joint_problem import BallJointProblem, equations_of
+from articulus.simulation.running.batched_calls import KernelCall, run_one
 from articulus.simulation.running.native_engine import INSIDE, NativeEngine
 from articulus.simulation.running.tolerance import SHARE, descriptor_sizes
 
@@ -149,20 +149,24 @@ class Stepper(abc.ABC):
         return x[:nc], x[nc : nc + nd], x[nc + nd :]
 
     @functools.cached_property
-    def corrected(self) -> kernel.Kernel | None:
+    def correction_kernel(self) -> kernel.Kernel | None:
         """The correction after a step as native code."""
         found = self.system.correction
         return None if found is None else native(found)
 
     def correct(self, c: np.ndarray, d: np.ndarray, p: np.ndarray, w: np.ndarray, t: float) -> np.ndarray:
         """Return c on the constraints and with unit quaternions."""
-        return alone(self.correcting(c, d, p, w, t))
+        return run_one(self.correcting(c, d, p, w, t))
 
     async def correcting(
         self, c: np.ndarray, d: np.ndarray, p: np.ndarray, w: np.ndarray, t: float
     ) -> np.ndarray:
         """Return what `correct` does, for runs that go on together."""
-        return c if self.corrected is None else np.ravel(await Ask(self.corrected, c, d, p, w, t, self.h))
+        return (
+            c
+            if self.correction_kernel is None
+            else np.ravel(await KernelCall(self.correction_kernel, c, d, p, w, t, self.h))
+        )
 
 
 class ExplicitStepper(Stepper):
@@ -191,12 +195,12 @@ class ExplicitStepper(Stepper):
         return loop
 
     def advance(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, t1: float) -> np.ndarray:
-        return alone(self.advancing(x, p, w, t, t1))
+        return run_one(self.advancing(x, p, w, t, t1))
 
     async def advancing(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, t1: float) -> np.ndarray:
         c, d, _ = self.split(x)
         self.evaluations += self._cost
-        return np.concatenate([np.ravel(await Ask(self._step, c, d, p, w, t, t1 - t)), d])
+        return np.concatenate([np.ravel(await KernelCall(self._step, c, d, p, w, t, t1 - t)), d])
 
 
 class AdaptiveStepper(Stepper):
@@ -226,7 +230,7 @@ class AdaptiveStepper(Stepper):
 
     def _projection(self, d: np.ndarray, p: np.ndarray, w: np.ndarray) -> Any:
         """Return what brings every accepted step back onto the constraints; None where nothing can drift."""
-        return None if self.corrected is None else lambda t, c: self.correct(c, d, p, w, t)
+        return None if self.correction_kernel is None else lambda t, c: self.correct(c, d, p, w, t)
 
     def _limit(self, d: np.ndarray, p: np.ndarray, w: np.ndarray) -> Any:
         """Return how long a step may be where something may meet; None where nothing can."""
@@ -340,7 +344,7 @@ class SundialsStepper(Stepper):
             if n == 1:
                 self._passages[key] = self._in_pieces(t, t + self.h, c, d, p, w)[None]
             else:
-                self._passages[key] = self._solved(n, t, t + n * self.h, c, d, p, w)
+                self._passages[key] = self._solve(n, t, t + n * self.h, c, d, p, w)
             while len(self._passages) > MOST_PASSAGES:
                 self._passages.popitem(last=False)
         return self._passages[key]
@@ -356,16 +360,16 @@ class SundialsStepper(Stepper):
                 if self._meeting is not None:
                     piece = min(GROWTH * piece, self._free(t, c, d, p, w))
                 far = end if t + piece >= end - near else t + piece
-                c = self._solved(1, t, far, c, d, p, w)[0]
+                c = self._solve(1, t, far, c, d, p, w)[0]
                 piece, t = far - t, far
         return c
 
-    def _solved(
+    def _solve(
         self, n: int, t: float, t1: float, c: np.ndarray, d: np.ndarray, p: np.ndarray, w: np.ndarray
     ) -> np.ndarray:
         """Return the states at n equal times up to t1, (n, nc); inputs that jump at either end are seen from inside."""
         if n not in self._solvers:
-            self._solvers[n] = self._prepared(n)
+            self._solvers[n] = self._prepare(n)
         for jump in self.jumps:
             if abs(jump - t) <= 1e-9 * self.h:
                 t = max(t, jump + math.ulp(jump))
@@ -374,7 +378,7 @@ class SundialsStepper(Stepper):
         found = self._solvers[n](t, t1, c / self._sizes, np.concatenate([d, p, w]))
         return np.asarray(found) * self._sizes
 
-    def _prepared(self, n: int) -> Any:
+    def _prepare(self, n: int) -> Any:
         """Return the solver with n outputs: (t, t1, c, given) -> states, (n, nc), these in units of their sizes."""
         system = self.system
         x, d, p, w, t = [ca.MX.sym(name, k) for name, k in zip(ARGUMENTS[:-1], system.sizes)]
@@ -480,7 +484,7 @@ class AlphaStepper(Stepper):
         c, d, memory = self.split(x)
         problem = beams.problem(d, p, w, self.h)
         if memory[0]:
-            state, before = problem.recalled(memory, t)
+            state, before = problem.from_memory(memory, t)
         else:
             s = self.system
             state = self._method.start(problem, t, *problem.begin(c[s.places["q"]], c[s.places["v"]]))
@@ -493,7 +497,7 @@ class AlphaStepper(Stepper):
         out, after = c.copy(), problem.power(end)
         problem.end(end.q, end.v, out)
         out[-2:] += (t1 - t) / 2 * (before + after)
-        return np.concatenate([out, d, problem.remembered(end, after)])
+        return np.concatenate([out, d, problem.to_memory(end, after)])
 
 
 def beams_of(system: System, rows: list[int]) -> BeamEquations | None:
@@ -565,7 +569,7 @@ class _Terms:
             g, G, gamma = (x[rows, :] for x in found)
         self.m = multipliers.numel()
         inertia = net.ask("mass_matrix", net.q)
-        force = system.applied() - net.ask("bias", net.q, net.v)
+        force = system.applied_forces() - net.ask("bias", net.q, net.v)
         balance = ca.mtimes(inertia, rate) + ca.mtimes(G.T, multipliers) - force
         moved = displacement(d)(net.q, dq)
         shifted = ca.substitute(balance, net.q, moved)
@@ -608,7 +612,7 @@ class _Terms:
         closed, displaced = self.m > 0, self._displaced
         blank = np.zeros(0), np.zeros((0, n))
 
-        def at_once(at: Point, by_v: float, by_vdot: float) -> tuple[np.ndarray, ...]:
+        def at_once(at: MotionPoint, by_v: float, by_vdot: float) -> tuple[np.ndarray, ...]:
             c = np.concatenate([at.q, at.v, tail])
             found = self._newton(c, d, p, w, at.t, h, at.vdot, at.multipliers, by_v, by_vdot)
             return found if closed else (*found, *blank)

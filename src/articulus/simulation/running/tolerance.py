@@ -50,7 +50,7 @@ def absolute(system: System, given: float | None) -> float | np.ndarray:
     return SHARE * state_sizes(system) if given is None else given
 
 
-def told(system: System, given: float | None) -> float | dict[str, list[float]]:
+def recorded_tolerance(system: System, given: float | None) -> float | dict[str, list[float]]:
     """Return the absolute tolerance for the record: one number, or those of each kind of state."""
     if given is not None:
         return given

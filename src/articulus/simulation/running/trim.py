@@ -23,7 +23,7 @@ from articulus.model.mechanism.numbers import as_array
 from articulus.simulation.loop.components import LinearController
 from articulus.simulation.loop.derivatives import joint_freedoms
 from articulus.simulation.loop.equations import Network
-from articulus.simulation.loop.equilibrium import LoopEquilibrium, Rest
+from articulus.simulation.loop.equilibrium import LoopEquilibrium, LoopRest
 from articulus.simulation.loop.functions import System
 from articulus.simulation.loop.linear_model import require_derivatives
 from articulus.simulation.results.run import Run
@@ -159,21 +159,21 @@ def find_trim(
     tolerance: float,
 ) -> Trim:
     """Return the commands that hold a loop; see `trim`."""
-    from articulus.simulation.running.loop import begun
+    from articulus.simulation.running.loop import begin_states
 
     mechanism = loop.mechanism
     setup = loop.setup(RunSettings(t + step, t, step), q, v, params, True)
     system = setup.system
     require_derivatives(system, setup.outside)
-    c, d, p = (rows[0] for rows in begun(setup))
+    c, d, p = (rows[0] for rows in begin_states(setup))
     velocity = np.zeros(mechanism.nv) if v is None else c[system.places["v"]]
     if velocity.any() and mechanism.constraint_names:
         raise InputError("trim: found velocities of a mechanism with closed loops; expected it at rest")
     pushed, p = _with_commands(system, p)
-    used = [pushed.parameters[k] for k in _used(system, commands)]
+    used = [pushed.parameters[k] for k in _usable_commands(system, commands)]
 
-    def search(moving: np.ndarray) -> tuple[Rest, tuple[float, ...]]:
-        rest = Rest(mechanism, pushed.system, c, d, p, t, step, used, ~moving)
+    def search(moving: np.ndarray) -> tuple[LoopRest, tuple[float, ...]]:
+        rest = LoopRest(mechanism, pushed.system, c, d, p, t, step, used, ~moving)
         rest.c[system.places["v"]] = velocity
         return rest, rest.find(tolerance)
 
@@ -222,7 +222,7 @@ def _with_commands(system: System, p: np.ndarray) -> tuple[_Pushed, np.ndarray]:
     return _Pushed(System(own, system.form.name), places, at), values
 
 
-def _used(system: System, commands: Sequence[str] | None) -> list[int]:
+def _usable_commands(system: System, commands: Sequence[str] | None) -> list[int]:
     """Return which commands may be used: all but those on modes of flexible bodies, if no names are given."""
     net = system.network
     if commands is None:

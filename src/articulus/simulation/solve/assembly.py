@@ -95,13 +95,13 @@ def assemble(
     modes = modal_freedoms(mechanism)
     if (moving & modes).any():
         try:
-            return _assembled(mechanism, position, velocity, moving & ~modes, fixed, t, tolerance, params)
+            return _assemble(mechanism, position, velocity, moving & ~modes, fixed, t, tolerance, params)
         except NumericalError:
             pass
-    return _assembled(mechanism, position, velocity, moving, fixed, t, tolerance, params)
+    return _assemble(mechanism, position, velocity, moving, fixed, t, tolerance, params)
 
 
-def _assembled(
+def _assemble(
     mechanism: Mechanism,
     position: np.ndarray,
     velocity: np.ndarray,
@@ -123,10 +123,10 @@ def _assembled(
         G = mechanism.constraint_jacobian(x, t, params=params)[on_positions]
         return least(G, -g[on_positions], moving, sizes[on_positions], scales.displacement)
 
-    def moved(x: np.ndarray, by: np.ndarray) -> np.ndarray:
+    def displace(x: np.ndarray, by: np.ndarray) -> np.ndarray:
         return mechanism.integrate_position(x, by)
 
-    position, history = newton(position, residual, step, moved, tolerance, sizes)
+    position, history = newton(position, residual, step, displace, tolerance, sizes)
     _require(mechanism, "position", residual(position), tolerance * sizes, fixed)
     G = mechanism.constraint_jacobian(position, t, params=params)
     off = mechanism.constraint_rate(position, velocity, t, params=params)
@@ -155,7 +155,7 @@ def newton(
     x: np.ndarray,
     residual: Callable[[np.ndarray], np.ndarray],
     step: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    moved: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    displace: Callable[[np.ndarray, np.ndarray], np.ndarray],
     tolerance: float,
     sizes: np.ndarray | float = 1.0,
 ) -> tuple[np.ndarray, tuple[float, ...]]:
@@ -170,7 +170,7 @@ def newton(
             break
         by, left = step(x, r), np.linalg.norm(r / sizes)
         for halving in range(HALVINGS):
-            there = moved(x, by * 0.5**halving)
+            there = displace(x, by * 0.5**halving)
             found = residual(there)
             if np.linalg.norm(found / sizes) < left:
                 break

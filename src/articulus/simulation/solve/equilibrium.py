@@ -91,7 +91,7 @@ def equilibrium(
         start = assemble(mechanism, start, t=t, params=params).q
     x = balance.begin(start)
     sizes = balance.sizes(x)
-    x, history = newton(x, balance.residual, balance.step, balance.moved, tolerance, sizes)
+    x, history = newton(x, balance.residual, balance.step, balance.displace, tolerance, sizes)
     balance.require(x, tolerance * np.maximum(sizes, balance.sizes(x)), len(history) - 1)
     stiffness, stable = balance.stiffness(x)
     validity.look(mechanism, "equilibrium", balance.split(x)[0], None, params)
@@ -175,7 +175,7 @@ class _Balance:
         energy = (sizes[:n] * large).max(initial=0.0)
         return np.concatenate([large, energy / sizes[n:]])
 
-    def moved(self, x: np.ndarray, by: np.ndarray) -> np.ndarray:
+    def displace(self, x: np.ndarray, by: np.ndarray) -> np.ndarray:
         (q, multipliers), n = self.split(x), self.mechanism.nv
         return np.concatenate([self.mechanism.integrate_position(q, by[:n]), multipliers + by[n:]])
 

@@ -25,7 +25,7 @@ Params = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Rows:
+class GoalRows:
     """What one goal asks of a step, at B positions.
 
     Attributes
@@ -54,7 +54,7 @@ class Goal(abc.ABC):
         """Return the leading axes of the target."""
 
     @abc.abstractmethod
-    def rows(self, mechanism: Mechanism, q: Array, at: Array, params: Params | None) -> Rows:
+    def rows(self, mechanism: Mechanism, q: Array, at: Array, params: Params | None) -> GoalRows:
         """Return the rows at positions (B, nq), for the targets with the numbers `at` (B,) of the flattened batch."""
 
     def check(self, mechanism: Mechanism) -> None:
@@ -94,12 +94,12 @@ class FramePose(Goal):
         super().check(mechanism)
         mechanism.description.carrier(self.frame)
 
-    def rows(self, mechanism: Mechanism, q: Array, at: Array, params: Params | None) -> Rows:
+    def rows(self, mechanism: Mechanism, q: Array, at: Array, params: Params | None) -> GoalRows:
         X, J = mechanism.pose(self.frame, q, params=params), mechanism.jacobian(self.frame, q, params=params)
         goal = self.pose.reshape(-1, 4, 4)[at]
         turn = _rotation_vector(goal[:, :3, :3] @ np.swapaxes(X[:, :3, :3], -1, -2))
         lever = self.turning * _lever(J)
-        return Rows(turn, J[:, :3], goal[:, :3, 3] - X[:, :3, 3], J[:, 3:], lever)
+        return GoalRows(turn, J[:, :3], goal[:, :3, 3] - X[:, :3, 3], J[:, 3:], lever)
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class FramePoint(Goal):
         super().check(mechanism)
         mechanism.description.carrier(self.frame)
 
-    def rows(self, mechanism: Mechanism, q: Array, at: Array, params: Params | None) -> Rows:
+    def rows(self, mechanism: Mechanism, q: Array, at: Array, params: Params | None) -> GoalRows:
         p = mechanism.pose(self.frame, q, params=params)[:, :3, 3]
         J = mechanism.jacobian(self.frame, q, params=params)[:, 3:]
         return _shift(self.point.reshape(-1, 3)[at] - p, J)
@@ -155,7 +155,7 @@ class CenterOfMass(Goal):
     def batch(self) -> tuple[int, ...]:
         return self.point.shape[:-1]
 
-    def rows(self, mechanism: Mechanism, q: Array, at: Array, params: Params | None) -> Rows:
+    def rows(self, mechanism: Mechanism, q: Array, at: Array, params: Params | None) -> GoalRows:
         goal = self.point.reshape(-1, 3)[at]
         asked = np.isfinite(goal)
         off = np.where(asked, goal - mechanism.center_of_mass(q, params=params), 0.0)
@@ -197,7 +197,7 @@ class LookAt(Goal):
         super().check(mechanism)
         mechanism.description.carrier(self.frame)
 
-    def rows(self, mechanism: Mechanism, q: Array, at: Array, params: Params | None) -> Rows:
+    def rows(self, mechanism: Mechanism, q: Array, at: Array, params: Params | None) -> GoalRows:
         """The line of sight turns by d x ddot = -(d x v) / l when the origin moves with v; the axis by w."""
         X, J = mechanism.pose(self.frame, q, params=params), mechanism.jacobian(self.frame, q, params=params)
         line = self.point.reshape(-1, 3)[at] - X[:, :3, 3]
@@ -207,7 +207,7 @@ class LookAt(Goal):
         sight = np.cross(d[:, :, None], J[:, 3:], axis=1) / length[:, :, None]
         turn = _turn(X[:, :3, :3] @ self.axis, d)
         none = np.zeros((len(q), 0))
-        return Rows(turn, across + sight, none, np.zeros((len(q), 0, J.shape[-1])), _lever(J))
+        return GoalRows(turn, across + sight, none, np.zeros((len(q), 0, J.shape[-1])), _lever(J))
 
 
 def _turn(a: Array, d: Array) -> Array:
@@ -239,8 +239,8 @@ def _lever(J: Array) -> Array:
     return np.where(arm > 0, arm, 1.0)
 
 
-def _shift(off: Array, J: Array) -> Rows:
-    return Rows(np.zeros((len(off), 0)), np.zeros((len(off), 0, J.shape[-1])), off, J, np.ones(len(off)))
+def _shift(off: Array, J: Array) -> GoalRows:
+    return GoalRows(np.zeros((len(off), 0)), np.zeros((len(off), 0, J.shape[-1])), off, J, np.ones(len(off)))
 
 
 def _point(point: Any, free: bool = False) -> Array:

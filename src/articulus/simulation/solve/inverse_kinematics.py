@@ -188,7 +188,7 @@ class _Search:
         size, cost = _squares(A * self.large), _squares(r)
         mu, steps, trials = np.where(size > 0, 1e-6 * size, 1.0), taken.copy(), taken.copy()
         while len(going):
-            there = self._moved(x, self._step(A, r, mu, x))
+            there = self._displace(x, self._step(A, r, mu, x))
             rows, found = self._rows(there, going)
             new = _squares(found)
             better = new < cost
@@ -304,7 +304,7 @@ class _Search:
         at = np.where(self.limited, x[..., self.places], 0.0)
         return self.lower - at, self.upper - at
 
-    def _moved(self, x: np.ndarray, step: np.ndarray) -> np.ndarray:
+    def _displace(self, x: np.ndarray, step: np.ndarray) -> np.ndarray:
         return self.within(self.mechanism.integrate_position(x, step))
 
 

@@ -16,7 +16,7 @@ from articulus.kernel.jit import host
 from articulus.simulation.results.run import Run
 from articulus.simulation.results.signal import Signal
 from articulus.simulation.results.status import Cause, RunStatus
-from articulus.simulation.running import doubt
+from articulus.simulation.running import diagnostics
 from articulus.simulation.running.progress import quiet
 from articulus.study.campaign.bands import Counts, Scale, counted, extremes
 from articulus.study.campaign.component_numbers import inner_name
@@ -152,7 +152,7 @@ def _rows(campaign: Campaign, first: int, count: int, scale: Scale | None) -> Ro
         figures[:, k] = np.where(good, figure.values(grid)[:count], np.nan)
     cause, ended, texts = _endings(run, count, first)
     counts = _counts(campaign, grid, count, good, scale)
-    doubts = np.bincount([d.run for d in run.doubts if d.run < count], minlength=count).astype(np.int8)
+    doubts = np.bincount([d.run for d in run.warnings if d.run < count], minlength=count).astype(np.int8)
     spent = (time.perf_counter() - began) / count
     return Rows(
         first, count, np.stack([inputs[n] for n in campaign.names], axis=1) if inputs else np.zeros((count, 0)),
@@ -179,7 +179,7 @@ def whole_run(campaign: Campaign, index: int) -> Run:
         sample = settings.sample or settings.step
         both = _runs(campaign, index, campaign.inputs(index, 1), 1, tuple(campaign.signals), sample)
     run = _picked(both, 0, campaign)
-    doubt.warn(campaign.study.mechanism.name, run.doubts, 1)
+    diagnostics.warn(campaign.study.mechanism.name, run.warnings, 1)
     return run
 
 
@@ -270,7 +270,7 @@ def _endings(run: Run, count: int, first: int) -> tuple[np.ndarray, np.ndarray, 
             if len(texts) < TEXTS:
                 texts[first + failure.run] = f"at t = {failure.time:.9g} s ({failure.code}): {failure.reason}"
     doubts: dict[int, str] = {}
-    for each in run.doubts:
+    for each in run.warnings:
         if each.run < count and (len(doubts) < TEXTS or first + each.run in doubts):
             before = doubts.get(first + each.run)
             told = each.finding + (f". Likely cause: {each.cause}" if each.cause else "")
@@ -302,5 +302,5 @@ def _picked(run: Run, row: int, campaign: Campaign) -> Run:
         run.mechanism, run.t[:kept], signals, status=status,
         failures=tuple(f for f in run.failures if f.run == row), events=tuple(e for e in run.events if e.run == row),
         statistics=run.statistics, meta={**run.meta, "parameters": parameters, "study": campaign.text},
-        doubts=tuple(d for d in run.doubts if d.run == row),
+        warnings=tuple(d for d in run.warnings if d.run == row),
     )  # fmt: skip

@@ -127,7 +127,7 @@ def _banner(outcome: Outcome) -> Markup:
         )
     else:
         kind, headline = "warn", "Complete, without checks"
-    if run.doubts:
+    if run.warnings:
         told = (
             "the result is doubtful"
             if run.batch is None

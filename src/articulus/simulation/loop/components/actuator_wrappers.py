@@ -60,11 +60,11 @@ class Shaping(Actuator):
         return f"{self.type_name}_{depth}"
 
     @abc.abstractmethod
-    def shaped(self, s: Scope, command: SX) -> SX:
+    def shape(self, s: Scope, command: SX) -> SX:
         """Return what becomes of the command."""
 
     def drive(self, s: Scope, command: SX) -> None:
-        self.actuator.drive(s, self.shaped(s, command))
+        self.actuator.drive(s, self.shape(s, command))
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Saturation(Shaping):
                 "Are the two exchanged?",
             )
 
-    def shaped(self, s: Scope, command: SX) -> SX:
+    def shape(self, s: Scope, command: SX) -> SX:
         return clip(command, s.number(self.lower), s.number(self.upper))
 
 
@@ -117,7 +117,7 @@ class DeadBand(Shaping):
         convert(self, width=as_number)
         at_least(self, 0.0, width=self.width)
 
-    def shaped(self, s: Scope, command: SX) -> SX:
+    def shape(self, s: Scope, command: SX) -> SX:
         width = s.number(self.width)
         return command - clip(command, -width, width)
 
@@ -143,7 +143,7 @@ class RateLimit(Shaping):
         convert(self, rate=as_number)
         positive(self, rate=self.rate)
 
-    def shaped(self, s: Scope, command: SX) -> SX:
+    def shape(self, s: Scope, command: SX) -> SX:
         limited, rate = s.state(self.own, 0.0), s.number(self.rate)
         s.rate(self.own, clip((command - limited) / s.h, -rate, rate))
         return limited
@@ -169,7 +169,7 @@ class FirstOrderActuator(Shaping):
         convert(self, bandwidth=as_number)
         positive(self, bandwidth=self.bandwidth)
 
-    def shaped(self, s: Scope, command: SX) -> SX:
+    def shape(self, s: Scope, command: SX) -> SX:
         y = s.state(self.own, 0.0)
         s.rate(self.own, s.number(self.bandwidth) * (command - y))
         return y
@@ -199,7 +199,7 @@ class SecondOrderActuator(Shaping):
         positive(self, bandwidth=self.bandwidth)
         at_least(self, 0.0, damping=self.damping)
 
-    def shaped(self, s: Scope, command: SX) -> SX:
+    def shape(self, s: Scope, command: SX) -> SX:
         w, zeta = s.number(self.bandwidth), s.number(self.damping)
         y = s.state(self.own, (0.0, 0.0))
         s.rate(self.own, ca.vertcat(y[1], w**2 * (command - y[0]) - 2 * zeta * w * y[1]))

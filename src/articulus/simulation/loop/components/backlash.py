@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from articulus.model.mechanism.numbers import Number, as_number, convert, quantity
 from articulus.simulation.loop.component import Disturbance, Scope
-from articulus.simulation.loop.components.checks import at_least, named, one_freedom, positive, wrong
+from articulus.simulation.loop.components.checks import at_least, name_after, one_freedom, positive, wrong
 from articulus.simulation.loop.components.joint_stop import stop_force, stop_spring
 
 
@@ -53,7 +53,7 @@ class Backlash(Disturbance):
 
     def __post_init__(self) -> None:
         convert(self, **dict.fromkeys(("gap", "stiffness", "damping", "center", "ratio"), as_number))
-        named(self, self.joint)
+        name_after(self, self.joint)
         positive(self, stiffness=self.stiffness)
         at_least(self, 0.0, gap=self.gap, damping=self.damping)
         if self.driver == self.joint:
@@ -75,5 +75,5 @@ class Backlash(Disturbance):
         if self.driver:
             s.force(self.driver, -ratio * force)
         spring = stop_spring(x, -half, half, k)
-        s.stored(spring**2 / (2 * k))
+        s.stores(spring**2 / (2 * k))
         s.dissipates((spring - force) * rate)

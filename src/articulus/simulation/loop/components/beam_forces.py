@@ -126,7 +126,7 @@ class BeamForces(Disturbance):
                 s.joint_q(joint), v, ca.DM(pose), ca.DM(d0), ca.reshape(ca.DM(K), 6, 6), c
             )
             s.force(joint, tau)
-            s.stored(energy)
+            s.stores(energy)
             s.dissipates(loss)
             wrenches.append(stress)
         s.write("wrench", ca.vertcat(*wrenches))

@@ -19,7 +19,7 @@ from articulus.model.mechanism.numbers import (
 )
 from articulus.simulation.loop.component import Disturbance, Scope
 from articulus.simulation.loop.components.bristle import Bristle
-from articulus.simulation.loop.components.checks import at_least, named, one_freedom, positive, wrong
+from articulus.simulation.loop.components.checks import at_least, name_after, one_freedom, positive, wrong
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class BearingFriction(Disturbance):
             "lag",
         )
         convert(self, **dict.fromkeys(numbers, as_number), static=as_optional_number)
-        named(self, self.joint)
+        name_after(self, self.joint)
         positive(self, deflection=self.deflection, stribeck_speed=self.stribeck_speed, lag=self.lag)
         positive(self, friction=self.friction)
         at_least(

@@ -15,7 +15,7 @@ SHORT = 1e-9
 
 
 @dataclass(frozen=True)
-class Line:
+class FrameLine:
     """The line from one frame's origin to another's.
 
     Attributes
@@ -35,7 +35,7 @@ class Line:
     rate: SX
 
     @staticmethod
-    def find(s: Scope, component: Component, first: str, second: str) -> Line:
+    def find(s: Scope, component: Component, first: str, second: str) -> FrameLine:
         """Return the line between two frames; raise InputError when one of them does not exist."""
         for frame in (first, second):
             check_frame(s, component, frame)
@@ -43,7 +43,7 @@ class Line:
         v, w = (s.ask("velocity", s.q, s.v, frames=[frame])[3:] for frame in (first, second))
         length = ca.sqrt(ca.sumsqr(q - p) + (SHORT * s.description.scales().length) ** 2)
         away = (q - p) / length
-        return Line(first, second, away, length, ca.dot(away, w - v))
+        return FrameLine(first, second, away, length, ca.dot(away, w - v))
 
     def pull(self, s: Scope, tension: SX) -> None:
         """Pull both frames towards each other [N]."""

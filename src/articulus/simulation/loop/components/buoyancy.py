@@ -18,7 +18,7 @@ from articulus.model.mechanism.numbers import (
     values_of,
 )
 from articulus.simulation.loop.component import Disturbance, Scope
-from articulus.simulation.loop.components.checks import check_frame, named, positive, wrong
+from articulus.simulation.loop.components.checks import check_frame, name_after, positive, wrong
 from articulus.simulation.loop.components.columns import clip
 
 
@@ -68,7 +68,7 @@ class Buoyancy(Disturbance):
             density=as_number,
             surface=as_optional_number,
         )
-        named(self, self.frame)
+        name_after(self, self.frame)
         positive(self, volume=self.volume, density=self.density)
 
     def work(self, s: Scope) -> None:
@@ -94,4 +94,4 @@ class Buoyancy(Disturbance):
         s.write("force", force)
         s.write("volume", SX(volume))
         s.wrench(self.frame, ca.vertcat(SX.zeros(3), force))
-        s.stored(weight * energy)
+        s.stores(weight * energy)

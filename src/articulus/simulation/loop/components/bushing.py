@@ -81,7 +81,7 @@ class Bushing(Disturbance):
         s.wrench(self.first, -ca.vertcat(moment + cross(away, push), push))
         s.write("wrench", wrench)
         s.write("displacement", x)
-        s.stored(ca.dot(x, ca.mtimes(K, x)) / 2)
+        s.stores(ca.dot(x, ca.mtimes(K, x)) / 2)
         s.dissipates(ca.dot(rate, ca.mtimes(D, rate)))
 
 

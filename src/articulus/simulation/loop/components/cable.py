@@ -11,7 +11,7 @@ from casadi import SX
 
 from articulus.model.mechanism.numbers import Number, as_number, convert, quantity
 from articulus.simulation.loop.component import Component, Disturbance, Scope
-from articulus.simulation.loop.components.between import Line
+from articulus.simulation.loop.components.between import FrameLine
 from articulus.simulation.loop.components.checks import at_least, positive, wrong
 
 
@@ -75,12 +75,12 @@ class Cable(Disturbance):
         lines, length, rate = along_path(s, self, self.frames)
         if self.tension is not None:
             tension = s.number(self.tension)
-            s.stored(tension * length)
+            s.stores(tension * length)
         else:
             free, EA, c = (s.number(x) for x in (self.length, self.stiffness, self.damping))
             s.meets(lambda: [(free - length, 0)])
             tension, spring = taut(length - free, rate, EA / free, c)
-            s.stored(spring**2 * free / (2 * EA))
+            s.stores(spring**2 * free / (2 * EA))
             s.dissipates((tension - spring) * rate)
         for line in lines:
             line.pull(s, tension)
@@ -101,9 +101,9 @@ def along(component: Component, frames: object) -> tuple[str, ...]:
     return names
 
 
-def along_path(s: Scope, component: Component, frames: tuple[str, ...]) -> tuple[list[Line], SX, SX]:
+def along_path(s: Scope, component: Component, frames: tuple[str, ...]) -> tuple[list[FrameLine], SX, SX]:
     """Return the straight parts between frames, their length and its rate."""
-    lines = [Line.find(s, component, *pair) for pair in pairwise(frames)]
+    lines = [FrameLine.find(s, component, *pair) for pair in pairwise(frames)]
     return lines, sum((x.length for x in lines), SX(0)), sum((x.rate for x in lines), SX(0))
 
 

@@ -83,6 +83,6 @@ class CentralGravity(Disturbance):
             force = -mu * m * e / r**2 - 1.5 * mu / r**4 * ((trace - 5 * along) * e + 2 * seen)
             potential = -mu * m / r - mu * (trace - 3 * along) / (2 * r**3)
             pull(s, body, weight, R, force, 3 * mu / r**3 * ca.cross(e, seen), potential)
-            s.stored(weight.now(potential))
+            s.stores(weight.now(potential))
             total += weight.at(force)
         s.write("force", total)

@@ -17,7 +17,7 @@ def wrong(component: Component, field: str, found: str, expected: str, hint: str
     return InputError(Finding(where, found, expected, hint, field=field))
 
 
-def named(component: Component, of: str) -> None:
+def name_after(component: Component, of: str) -> None:
     """Give a component without a name that of what it works on and of its type, such as "lift_motor"."""
     if not component.name:
         object.__setattr__(component, "name", f"{of}_{component.type_name}")

@@ -16,10 +16,10 @@ from articulus.model.mechanism.expression import Varying
 from articulus.model.mechanism.numbers import Vector, as_number, as_numbers, values_of
 from articulus.simulation.loop.component import Component, Scope
 from articulus.simulation.loop.components.checks import find_joint, wrong
-from articulus.simulation.loop.course import Course
 from articulus.simulation.loop.table import Table
+from articulus.simulation.loop.time_functions import TimeFunctions
 
-InTime = Vector | Table | Course | ca.Function
+InTime = Vector | Table | TimeFunctions | ca.Function
 """What may change with time: numbers that do not, a table, functions of time, or a CasADi function of t [s] to one column."""
 
 Rows = tuple[Vector, ...]
@@ -35,9 +35,9 @@ def clip(x: SX, lower: Any, upper: Any) -> SX:
 
 def as_in_time(x: Any) -> InTime:
     """Return numbers as a tuple; a Table or functions of time as they are; raise InputError for anything else."""
-    if isinstance(x, Table | Course):
+    if isinstance(x, Table | TimeFunctions):
         return x
-    if (course := Course.of(x)) is not None:
+    if (course := TimeFunctions.of(x)) is not None:
         return course
     if isinstance(x, ca.Function):
         if x.n_in() != 1 or x.numel_in(0) != 1 or x.n_out() != 1 or x.size2_out(0) != 1:
@@ -113,10 +113,10 @@ def at_time(s: Scope, component: Component, field: str, size: int, t: SX | None 
     t = s.t if t is None else t
     if isinstance(held, tuple):
         return column(s, component, field, size)
-    found = held.width if isinstance(held, Table | Course) else held.size1_out(0)
+    found = held.width if isinstance(held, Table | TimeFunctions) else held.size1_out(0)
     if found != size:
         raise wrong(component, field, f"{found} numbers at every time", str(size))
-    return held.at(t, s.number) if isinstance(held, Table | Course) else held.expand()(t)
+    return held.at(t, s.number) if isinstance(held, Table | TimeFunctions) else held.expand()(t)
 
 
 def rate_at_time(s: Scope, component: Component, field: str, size: int, order: int = 1) -> SX:
@@ -176,7 +176,7 @@ def require_rates(s: Scope, component: Component, joints: Sequence[str]) -> None
 # what a sampled component carries from instant to instant
 
 
-def carried(s: Scope, name: str, first: SX) -> SX:
+def recall(s: Scope, name: str, first: SX) -> SX:
     """Return what was remembered under a name, and `first` at the first instant of the run."""
     begun = s.memory(f"{name}_begun", 0.0)
     kept = s.memory(name, [0.0] * first.numel())

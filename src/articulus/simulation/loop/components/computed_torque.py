@@ -22,14 +22,14 @@ from articulus.simulation.loop.components.columns import (
     require_rates,
 )
 from articulus.simulation.loop.components.tracking import (
-    believed,
     command_joints,
+    model_quantity,
     names,
     optional,
     present,
     take_model,
+    target_state,
     two_signals,
-    wanted,
     wanted_acceleration,
 )
 
@@ -110,10 +110,10 @@ class ComputedTorque(Controller):
         else:
             self._command_tree(s)
 
-    def _wanted(self, s: Scope, q: SX, v: SX) -> SX:
+    def _acceleration_demand(self, s: Scope, q: SX, v: SX) -> SX:
         """Return the acceleration that the law asks of the driven degrees of freedom at q and v, (n,)."""
         n = v.numel()
-        q_d, v_d = wanted(s, self, n)
+        q_d, v_d = target_state(s, self, n)
         feedback = column(s, self, "kd", n) * (v_d - v) + column(s, self, "kp", n) * (q_d - q)
         return wanted_acceleration(s, self, n) + feedback
 
@@ -126,11 +126,11 @@ class ComputedTorque(Controller):
         q, v = self._model_state(s, model)
         vdot = SX.zeros(model.nv)
         at = driven if model.nq == model.nv else self._q_entries(model, self._driven(s))
-        vdot[driven] = self._wanted(s, q[at], v[driven])
-        force = believed(s, self, "inverse_dynamics", q, v, vdot)
+        vdot[driven] = self._acceleration_demand(s, q[at], v[driven])
+        force = model_quantity(s, self, "inverse_dynamics", q, v, vdot)
         if not others:
             return command_joints(s, self, force[driven])
-        H = believed(s, self, "mass_matrix", q)
+        H = model_quantity(s, self, "mass_matrix", q)
         moved = -Factored(H[others, others]).solve(force[others])
         return command_joints(s, self, force[driven] + ca.mtimes(H[driven, others], moved))
 
@@ -200,7 +200,7 @@ class ComputedTorque(Controller):
         driven = joint_entries(s.description, self.joints)
         q, v = self._closed_state(s)
         own = driven if self.measured else self._q_entries(s.description, self.joints)
-        forces = self._closed(s, q, v, driven, self._wanted(s, q[own], v[driven]))
+        forces = self._closed(s, q, v, driven, self._acceleration_demand(s, q[own], v[driven]))
         every = SX.zeros(s.description.nv)
         every[driven] = forces
         s.command(forces if s.commands.numel() == len(driven) else every)
@@ -243,14 +243,14 @@ class ComputedTorque(Controller):
         so that redundant rows do no harm: tau_i = (M vdot + bias)_i + G_i' (-lambda).
         """
         others = [k for k in range(s.description.nv) if k not in driven]
-        G = believed(s, self, "constraint_jacobian", q, s.t)
-        gamma = believed(s, self, "constraint_acceleration", q, v, SX.zeros(v.numel()), s.t)
+        G = model_quantity(s, self, "constraint_jacobian", q, s.t)
+        gamma = model_quantity(s, self, "constraint_acceleration", q, v, SX.zeros(v.numel()), s.t)
         own, rest = G[:, driven], G[:, others]
         normal = Factored(ca.mtimes(rest.T, rest))
         vdot = SX.zeros(v.numel())
         vdot[driven] = acceleration
         vdot[others] = -normal.solve(ca.mtimes(rest.T, gamma + ca.mtimes(own, acceleration)))
-        force = believed(s, self, "inverse_dynamics", q, v, vdot, tree=True)
+        force = model_quantity(s, self, "inverse_dynamics", q, v, vdot, tree=True)
         return force[driven] - ca.mtimes(own.T, ca.mtimes(rest, normal.solve(force[others])))
 
 

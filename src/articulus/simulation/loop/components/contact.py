@@ -11,10 +11,10 @@ from casadi import SX
 from articulus.model.mechanism import GROUND
 from articulus.model.mechanism.numbers import Number, as_number, convert, quantity
 from articulus.simulation.loop.component import Disturbance, Scope
-from articulus.simulation.loop.components.checks import at_least, check_frame, named, positive, wrong
+from articulus.simulation.loop.components.checks import at_least, check_frame, name_after, positive, wrong
 from articulus.simulation.loop.contact.ground import Surface
 from articulus.simulation.loop.contact.pairs import touches
-from articulus.simulation.loop.contact.patch import SHEAR, Law, Moving, held_states, patch, resistance
+from articulus.simulation.loop.contact.patch import SHEAR, Law, MovingFrame, held_states, patch, resistance
 from articulus.simulation.loop.contact.shapes import HeightField, Plane, Shape
 from articulus.simulation.loop.contact.solid import sizes_of, solid
 
@@ -76,7 +76,7 @@ class Contact(Disturbance):
         for field, shape in (("first", self.first), ("second", self.second)):
             if not isinstance(shape, Shape):
                 raise wrong(self, field, repr(shape), "a shape, such as Sphere('foot', 0.02)")
-        named(self, f"{self.first.frame}_to_{self.second.frame}")
+        name_after(self, f"{self.first.frame}_to_{self.second.frame}")
         if isinstance(self.first, Plane | HeightField):
             raise wrong(
                 self,
@@ -97,7 +97,7 @@ class Contact(Disturbance):
         carriers = [s.description.carrier(shape.frame)[0] for shape in (self.first, self.second)]
         if carriers[0] == carriers[1]:
             raise wrong(self, "second", f"both shapes on '{carriers[0]}'", "shapes of two bodies")
-        solids = [_placed(s, shape, at) for shape, at in ((self.first, first), (self.second, second))]
+        solids = [_place(s, shape, at) for shape, at in ((self.first, first), (self.second, second))]
         found = touches((type(self.first), type(self.second)), *solids)
         law = self._law(s)
         at = patch(found, first, second, law)
@@ -106,7 +106,7 @@ class Contact(Disturbance):
         held = resistance(at, first, second, law, states)
         for name, rate in held.rates.items():
             s.rate(name, rate)
-        s.stored(at.stored + sum(law.bristles()[name] * ca.sumsqr(z) / 2 for name, z in states.items()))
+        s.stores(at.stored + sum(law.bristles()[name] * ca.sumsqr(z) / 2 for name, z in states.items()))
         s.dissipates(at.lost + held.lost)
         total = at.force + held.force
         s.meets(lambda: [(-each.depth, self._size(s)) for each in found])
@@ -131,16 +131,16 @@ class Contact(Disturbance):
         return Law(k, a, mu, shear, T, rolling, s.number(self.first.bound))  # type: ignore[attr-defined]
 
 
-def _moving(s: Scope, component: Contact, shape: Shape) -> Moving:
+def _moving(s: Scope, component: Contact, shape: Shape) -> MovingFrame:
     check_frame(s, component, shape.frame)
     if shape.frame == GROUND:
-        return Moving(SX.zeros(3), SX.eye(3), SX.zeros(3), SX.zeros(3))
+        return MovingFrame(SX.zeros(3), SX.eye(3), SX.zeros(3), SX.zeros(3))
     pose = s.ask("pose", s.q, frames=[shape.frame])
     twist = s.ask("velocity", s.q, s.v, frames=[shape.frame])
-    return Moving(pose[:3, 3], pose[:3, :3], twist[:3], twist[3:])
+    return MovingFrame(pose[:3, 3], pose[:3, :3], twist[:3], twist[3:])
 
 
-def _placed(s: Scope, shape: Shape, at: Moving) -> Any:
+def _place(s: Scope, shape: Shape, at: MovingFrame) -> Any:
     """Return a shape where its frame is."""
     if isinstance(shape, Plane | HeightField):
         return Surface(at.R, at.o, shape if isinstance(shape, HeightField) else None)

@@ -109,7 +109,7 @@ class Contacts(Disturbance):
         s.write("touching", account[2])
         s.write("point", ca.vertcat(*(points[pair] for pair in every)))
         s.write("push", ca.vertcat(*(pushes[pair] for pair in every)))
-        s.stored(account[0])
+        s.stores(account[0])
         s.dissipates(account[1])
 
     def _gaps(self, s: Scope, pairs: list[tuple[int, int]]) -> list[tuple[SX, SX]]:

@@ -11,7 +11,7 @@ from casadi import SX
 from articulus.model.mechanism.joint.base import unit_axis
 from articulus.model.mechanism.numbers import Number, as_number, convert, quantity
 from articulus.simulation.loop.component import Disturbance, Scope
-from articulus.simulation.loop.components.checks import at_least, check_frame, named, positive
+from articulus.simulation.loop.components.checks import at_least, check_frame, name_after, positive
 from articulus.simulation.loop.components.columns import at_time, in_time
 
 STILL = 1e-12
@@ -67,7 +67,7 @@ class Drag(Disturbance):
         convert(self, area=as_number, coefficient=as_number, density=as_number, flow=in_time(3))
         if self.normal is not None:
             object.__setattr__(self, "normal", unit_axis("Drag", self.normal))
-        named(self, self.frame)
+        name_after(self, self.frame)
         positive(self, density=self.density)
         at_least(self, 0.0, area=self.area, coefficient=self.coefficient)
 

@@ -10,7 +10,7 @@ from casadi import SX
 
 from articulus.dynamics.tree import transform_of
 from articulus.simulation.loop.component import Scope, Sensor
-from articulus.simulation.loop.components.checks import check_frame, find_joint, named
+from articulus.simulation.loop.components.checks import check_frame, find_joint, name_after
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class ForceSensor(Sensor):
     signals: ClassVar = {"moment": "N m", "force": "N"}
 
     def __post_init__(self) -> None:
-        named(self, self.joint)
+        name_after(self, self.joint)
 
     def measure(self, s: Scope) -> dict[str, SX]:
         joint = find_joint(s, self, self.joint)

@@ -9,7 +9,7 @@ import casadi as ca
 from casadi import SX
 
 from articulus.simulation.loop.component import Scope, Sensor
-from articulus.simulation.loop.components.checks import check_frame, named
+from articulus.simulation.loop.components.checks import check_frame, name_after
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class FrameSensor(Sensor):
     name: str = ""
 
     def __post_init__(self) -> None:
-        named(self, self.frame)
+        name_after(self, self.frame)
 
-    def seen(self, s: Scope, quantity: str, *inputs: SX) -> SX:
+    def ask_frame(self, s: Scope, quantity: str, *inputs: SX) -> SX:
         """Return a quantity of the frame."""
         check_frame(s, self, self.frame)
         return s.ask(quantity, *inputs, frames=[self.frame])
@@ -48,7 +48,7 @@ class FramePose(FrameSensor):
     signals: ClassVar = {"position": "m", "rpy": "rad"}
 
     def measure(self, s: Scope) -> dict[str, SX]:
-        X = self.seen(s, "pose", s.q)
+        X = self.ask_frame(s, "pose", s.q)
         R = X[:3, :3]
         across = R[0, 0] ** 2 + R[1, 0] ** 2
         upright = across > 0  # at a pitch of exactly 90 degrees roll and yaw are 0, and derivatives finite
@@ -69,7 +69,7 @@ class FrameVelocity(FrameSensor):
     signals: ClassVar = {"angular": "rad/s", "linear": "m/s"}
 
     def measure(self, s: Scope) -> dict[str, SX]:
-        velocity = self.seen(s, "velocity", s.q, s.v)
+        velocity = self.ask_frame(s, "velocity", s.q, s.v)
         return {"angular": velocity[:3], "linear": velocity[3:]}
 
 
@@ -86,7 +86,7 @@ class FrameAcceleration(FrameSensor):
     signals: ClassVar = {"angular": "rad/s^2", "linear": "m/s^2"}
 
     def measure(self, s: Scope) -> dict[str, SX]:
-        acceleration = self.seen(s, "acceleration", s.q, s.v, s.vdot)
+        acceleration = self.ask_frame(s, "acceleration", s.q, s.v, s.vdot)
         return {"angular": acceleration[:3], "linear": acceleration[3:]}
 
 
@@ -101,8 +101,8 @@ class RateGyro(FrameSensor):
     signals: ClassVar = {"rate": "rad/s"}
 
     def measure(self, s: Scope) -> dict[str, SX]:
-        R = self.seen(s, "pose", s.q)[:3, :3]
-        return {"rate": ca.mtimes(R.T, self.seen(s, "velocity", s.q, s.v)[:3])}
+        R = self.ask_frame(s, "pose", s.q)[:3, :3]
+        return {"rate": ca.mtimes(R.T, self.ask_frame(s, "velocity", s.q, s.v)[:3])}
 
 
 @dataclass(frozen=True)
@@ -116,8 +116,8 @@ class Velocimeter(FrameSensor):
     signals: ClassVar = {"velocity": "m/s"}
 
     def measure(self, s: Scope) -> dict[str, SX]:
-        R = self.seen(s, "pose", s.q)[:3, :3]
-        return {"velocity": ca.mtimes(R.T, self.seen(s, "velocity", s.q, s.v)[3:])}
+        R = self.ask_frame(s, "pose", s.q)[:3, :3]
+        return {"velocity": ca.mtimes(R.T, self.ask_frame(s, "velocity", s.q, s.v)[3:])}
 
 
 @dataclass(frozen=True)
@@ -133,8 +133,10 @@ class Accelerometer(FrameSensor):
     signals: ClassVar = {"specific_force": "m/s^2"}
 
     def measure(self, s: Scope) -> dict[str, SX]:
-        R = self.seen(s, "pose", s.q)[:3, :3]
+        R = self.ask_frame(s, "pose", s.q)[:3, :3]
         gravity = ca.vertcat(*map(s.number, s.description.gravity))
         return {
-            "specific_force": ca.mtimes(R.T, self.seen(s, "acceleration", s.q, s.v, s.vdot)[3:] - gravity)
+            "specific_force": ca.mtimes(
+                R.T, self.ask_frame(s, "acceleration", s.q, s.v, s.vdot)[3:] - gravity
+            )
         }

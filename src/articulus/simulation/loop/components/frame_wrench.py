@@ -9,7 +9,7 @@ import casadi as ca
 
 from articulus.model.mechanism.numbers import convert, quantity
 from articulus.simulation.loop.component import Disturbance, Scope
-from articulus.simulation.loop.components.checks import check_frame, named
+from articulus.simulation.loop.components.checks import check_frame, name_after
 from articulus.simulation.loop.components.columns import at_time, in_time
 
 
@@ -41,7 +41,7 @@ class FrameWrench(Disturbance):
 
     def __post_init__(self) -> None:
         convert(self, wrench=in_time(6))
-        named(self, self.frame)
+        name_after(self, self.frame)
 
     def work(self, s: Scope) -> None:
         check_frame(s, self, self.frame)

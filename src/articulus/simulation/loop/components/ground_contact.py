@@ -10,7 +10,7 @@ from casadi import SX
 
 from articulus.model.mechanism.numbers import Number, as_number, convert, quantity
 from articulus.simulation.loop.component import Disturbance, Scope
-from articulus.simulation.loop.components.checks import at_least, check_frame, named, positive
+from articulus.simulation.loop.components.checks import at_least, check_frame, name_after, positive
 from articulus.simulation.loop.contact.law import hertz, normal_force, sliding_friction
 
 
@@ -58,7 +58,7 @@ class GroundContact(Disturbance):
     def __post_init__(self) -> None:
         numbers = ("stiffness", "dissipation", "friction", "slip_speed")
         convert(self, **dict.fromkeys(numbers, as_number))
-        named(self, self.frame)
+        name_after(self, self.frame)
         positive(self, stiffness=self.stiffness, slip_speed=self.slip_speed)
         at_least(self, 0.0, dissipation=self.dissipation, friction=self.friction)
 
@@ -76,5 +76,5 @@ class GroundContact(Disturbance):
         s.meets(lambda: [(z, 0)])
         s.write("force", force)
         s.wrench(self.frame, ca.vertcat(SX.zeros(3), force))
-        s.stored(0.4 * spring * ca.fmax(-z, 0))
+        s.stores(0.4 * spring * ca.fmax(-z, 0))
         s.dissipates((spring - normal) * v[2] - ca.dot(sliding, v[:2]))

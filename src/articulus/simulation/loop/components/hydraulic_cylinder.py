@@ -10,7 +10,7 @@ from casadi import SX
 
 from articulus.model.mechanism.numbers import Number, as_number, convert, quantity, value_of
 from articulus.simulation.loop.component import Actuator, Scope
-from articulus.simulation.loop.components.between import Line, two_frames
+from articulus.simulation.loop.components.between import FrameLine, two_frames
 from articulus.simulation.loop.components.checks import at_least, positive, wrong
 from articulus.simulation.loop.components.columns import clip, plain
 from articulus.simulation.loop.components.joint_stop import stop_force, stop_spring
@@ -130,19 +130,19 @@ class HydraulicCylinder(Actuator):
         return self.first, self.second
 
     def drive(self, s: Scope, command: SX) -> None:
-        line = Line.find(s, self, self.first, self.second)
+        line = FrameLine.find(s, self, self.first, self.second)
         x, stroke, rate = line.length - s.number(self.retracted), s.number(self.stroke), line.rate
         areas = ca.vertcat(s.number(self.area), -s.number(self.rod_side_area))
         beta, p = s.number(self.bulk_modulus), s.state("pressures", self.pressures)
         volumes = s.number(self.dead_volume) + ca.vertcat(areas[0] * x, areas[1] * (x - stroke))
         flows = self._valve(s, command, p) + self._relief(s, p) + self._leak(s, p)
         s.rate("pressures", beta * (flows - areas * rate) / volumes)
-        s.stored(ca.dot(volumes, beta * ca.expm1(p / beta) - p))
+        s.stores(ca.dot(volumes, beta * ca.expm1(p / beta) - p))
 
         k, b = s.number(self.stop_stiffness), s.number(self.damping)
         stop = stop_force(x, rate, 0, stroke, k, s.number(self.stop_damping))
         spring = stop_spring(x, 0, stroke, k)
-        s.stored(spring**2 / (2 * k))
+        s.stores(spring**2 / (2 * k))
         s.dissipates((spring - stop) * rate + b * rate**2)
         force = ca.dot(p, areas) - b * rate + stop
         line.pull(s, -force)

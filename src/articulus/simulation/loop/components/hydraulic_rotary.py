@@ -11,7 +11,7 @@ from casadi import SX
 from articulus.model.mechanism.expression import Varying
 from articulus.model.mechanism.numbers import Number, as_number, convert, quantity, value_of
 from articulus.simulation.loop.component import Actuator, Scope
-from articulus.simulation.loop.components.checks import at_least, named, one_freedom, positive, wrong
+from articulus.simulation.loop.components.checks import at_least, name_after, one_freedom, positive, wrong
 from articulus.simulation.loop.components.columns import clip, plain
 from articulus.simulation.loop.components.orifice import orifice_root
 
@@ -105,7 +105,7 @@ class HydraulicRotary(Actuator):
         numbers = ("supply", "gear", "damping", "exhaust", "flow_gain", "displacement", "compressibility")
         spool = ("spool_gain", "dead_band", "spool_limit", "pressure_feedback", "feedback_time")
         convert(self, **dict.fromkeys((*numbers, *spool), as_number), pressures=plain)
-        named(self, self.joint)
+        name_after(self, self.joint)
         positive(
             self,
             feedback_time=self.feedback_time,
@@ -136,7 +136,10 @@ class HydraulicRotary(Actuator):
         flow_in = k_f * x * orifice_root(ca.if_else(x > 0, high - p_in, p_in - low), LAMINAR)
         flow_out = k_f * x * orifice_root(ca.if_else(x > 0, p_out - low, high - p_out), LAMINAR)
         swept = v * D * G
-        s.rate("pressures", _kept(s, p, beta_v * ca.vertcat(flow_in - swept, swept - flow_out), low, high))
+        s.rate(
+            "pressures",
+            _bounded_rate(s, p, beta_v * ca.vertcat(flow_in - swept, swept - flow_out), low, high),
+        )
 
         torque = (p_in - p_out) * (D / LBF_IN) * G - beta_m * v
         s.write("spool", x)
@@ -156,7 +159,7 @@ class HydraulicRotary(Actuator):
         return ca.if_else(ca.fabs(x) < s.number(self.dead_band), 0, x)
 
 
-def _kept(s: Scope, p: SX, rate: SX, low: SX, high: SX) -> SX:
+def _bounded_rate(s: Scope, p: SX, rate: SX, low: SX, high: SX) -> SX:
     """Return the rate that keeps p between bounds: none outwards beyond them, and back by what lies beyond in a step."""
     outwards = ca.logic_or(ca.logic_and(p >= high, rate > 0), ca.logic_and(p <= low, rate < 0))
     return ca.if_else(outwards, 0, rate) + (clip(p, low, high) - p) / s.h

@@ -13,7 +13,7 @@ from articulus.errors import did_you_mean
 from articulus.model.mechanism.numbers import as_numbers, convert, quantity
 from articulus.simulation.loop.component import Controller, Scope
 from articulus.simulation.loop.components.checks import sampling, wrong
-from articulus.simulation.loop.components.columns import carried, plain
+from articulus.simulation.loop.components.columns import plain, recall
 from articulus.simulation.loop.components.tracking import names
 
 
@@ -105,7 +105,7 @@ class InputShaper(Controller):
         if self.before is not None and len(self.before) not in (1, y.numel()):
             raise wrong(self, "before", f"{len(self.before)} numbers", f"1 or {y.numel()}")
         first = y if self.before is None else ca.DM(self.before) * ca.DM.ones(y.numel())
-        register = carried(s, "register", ca.repmat(SX(first), count, 1))
+        register = recall(s, "register", ca.repmat(SX(first), count, 1))
         past = ca.vertcat(y, register)
         s.remember("register", past[: -y.numel()])
         return past

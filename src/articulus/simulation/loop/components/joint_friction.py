@@ -15,7 +15,7 @@ from articulus.model.mechanism.numbers import (
 )
 from articulus.simulation.loop.component import Disturbance, Scope
 from articulus.simulation.loop.components.bristle import Bristle
-from articulus.simulation.loop.components.checks import at_least, named, one_freedom, positive, wrong
+from articulus.simulation.loop.components.checks import at_least, name_after, one_freedom, positive, wrong
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class JointFriction(Disturbance):
     def __post_init__(self) -> None:
         numbers = ("coulomb", "stiffness", "damping", "stribeck_speed", "viscous")
         convert(self, **dict.fromkeys(numbers, as_number), static=as_optional_number)
-        named(self, self.joint)
+        name_after(self, self.joint)
         positive(self, coulomb=self.coulomb, stiffness=self.stiffness, stribeck_speed=self.stribeck_speed)
         at_least(self, 0.0, damping=self.damping, viscous=self.viscous)
         if self.static is not None and value_of(self.static) < value_of(self.coulomb):
@@ -94,5 +94,5 @@ class JointFriction(Disturbance):
         s.write("force", -resistance)
         s.write("deflection", z)
         s.force(self.joint, -resistance)
-        s.stored(law.stiffness * z**2 / 2)
+        s.stores(law.stiffness * z**2 / 2)
         s.dissipates(resistance * v - law.stiffness * z * rate)

@@ -22,4 +22,4 @@ class JointRate(RateLaw):
     signals: ClassVar = {"wanted": "rad or m"}
 
     def wanted_rates(self, s: Scope, wanted: SX) -> SX:
-        return self.asked(s, wanted.numel())
+        return self.operator_command(s, wanted.numel())

@@ -18,7 +18,7 @@ from articulus.model.mechanism.numbers import (
     value_of,
 )
 from articulus.simulation.loop.component import Disturbance, Scope
-from articulus.simulation.loop.components.checks import at_least, named, one_freedom, positive, wrong
+from articulus.simulation.loop.components.checks import at_least, name_after, one_freedom, positive, wrong
 
 
 def stop_force(x: SX, rate: SX, lower: Any, upper: Any, stiffness: SX, damping: SX) -> SX:
@@ -70,7 +70,7 @@ class JointStop(Disturbance):
         convert(
             self, stiffness=as_number, damping=as_number, lower=as_optional_number, upper=as_optional_number
         )
-        named(self, self.joint)
+        name_after(self, self.joint)
         positive(self, stiffness=self.stiffness)
         at_least(self, 0.0, damping=self.damping)
 
@@ -95,5 +95,5 @@ class JointStop(Disturbance):
         s.write("force", force)
         s.force(self.joint, force)
         spring = stop_spring(x, *bounds, k)
-        s.stored(spring**2 / (2 * k))
+        s.stores(spring**2 / (2 * k))
         s.dissipates((spring - force) * rate)

@@ -10,7 +10,7 @@ from casadi import SX
 
 from articulus.model.mechanism.numbers import Number, as_number, convert, quantity, value_of
 from articulus.simulation.loop.component import Actuator, Scope
-from articulus.simulation.loop.components.between import Line, two_frames
+from articulus.simulation.loop.components.between import FrameLine, two_frames
 from articulus.simulation.loop.components.checks import at_least
 from articulus.simulation.loop.components.columns import clip
 
@@ -53,7 +53,7 @@ class LinearActuator(Actuator):
         return self.first, self.second
 
     def drive(self, s: Scope, command: SX) -> None:
-        line = Line.find(s, self, self.first, self.second)
+        line = FrameLine.find(s, self, self.first, self.second)
         if math.isfinite(value_of(self.limit)):
             limit = s.number(self.limit)
             command = clip(command, -limit, limit)

@@ -107,7 +107,7 @@ class LinearController(Controller):
             if (found := (len(rows), len(rows[0]))) != shape:
                 raise wrong(self, field, f"{found[0]} x {found[1]} numbers", f"{shape[0]} x {shape[1]}")
         if self.back is not None:
-            if not given or not self._limited:
+            if not given or not self._has_limits:
                 raise wrong(self, "back", "a matrix", "none without states and a limit of the commands")
             if (found := (len(self.back), len(self.back[0]))) != (n, m):
                 raise wrong(self, "back", f"{found[0]} x {found[1]} numbers", f"{n} x {m}")
@@ -133,33 +133,33 @@ class LinearController(Controller):
         y = y - at_time(s, self, "y0", p)
         u, u0 = ca.mtimes(matrix(s, self, "D", (m, p)), y), at_time(s, self, "u0", m)
         if self.A is None:
-            u = self._held(s, u, u0)
+            u = self._clip(s, u, u0)
         else:
             n = len(self.A)
             start = self.initial * n if len(self.initial) == 1 else self.initial
             x = (s.state if self.period is None else s.memory)("x", start)
             wanted = u + ca.mtimes(matrix(s, self, "C", (m, n)), x)
-            u = self._held(s, wanted, u0)
+            u = self._clip(s, wanted, u0)
             A, B = matrix(s, self, "A", (n, n)), matrix(s, self, "B", (n, p))
             rate = ca.mtimes(A, x) + ca.mtimes(B, y)
             if self.back is not None:
                 rate = rate + ca.mtimes(matrix(s, self, "back", (n, m)), u - wanted)
             (s.rate if self.period is None else s.remember)("x", rate)
         s.write("output", u)
-        s.command(self._placed(s, u0 + u))
+        s.command(self._scatter(s, u0 + u))
 
     @property
-    def _limited(self) -> bool:
+    def _has_limits(self) -> bool:
         return self.limit != (math.inf,)
 
-    def _held(self, s: Scope, u: SX, u0: SX) -> SX:
+    def _clip(self, s: Scope, u: SX, u0: SX) -> SX:
         """Return u with u0 + u within the limits."""
-        if not self._limited:
+        if not self._has_limits:
             return u
         limit = column(s, self, "limit", u.numel())
         return ca.fmin(ca.fmax(u0 + u, -limit), limit) - u0
 
-    def _placed(self, s: Scope, u: SX) -> SX:
+    def _scatter(self, s: Scope, u: SX) -> SX:
         """Return commands for everything that the run commands, zero where this controller does not."""
         known = s.command_names
         if not self.commands:

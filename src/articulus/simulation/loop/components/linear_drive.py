@@ -19,7 +19,7 @@ from articulus.model.mechanism.numbers import (
     value_of,
 )
 from articulus.simulation.loop.component import Actuator, Scope
-from articulus.simulation.loop.components.checks import named, one_freedom, wrong
+from articulus.simulation.loop.components.checks import name_after, one_freedom, wrong
 from articulus.simulation.loop.components.columns import clip, column
 from articulus.simulation.loop.components.tracking import names
 
@@ -70,7 +70,7 @@ class LinearDrive(Actuator):
         convert(self, joints=names, ratios=as_numbers, **dict.fromkeys(scalars, as_number))
         if not self.joints:
             raise wrong(self, "joints", "none", "the joints that it drives")
-        named(self, self.joints[0])
+        name_after(self, self.joints[0])
         object.__setattr__(self, "joint", self.joints[0] if len(self.joints) == 1 else "")
         if not value_of(self.lower) <= value_of(self.upper):
             raise wrong(

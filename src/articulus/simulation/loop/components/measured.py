@@ -13,7 +13,7 @@ from articulus.model.mechanism.expression import Varying
 from articulus.model.mechanism.numbers import Vector, as_numbers, convert, quantity
 from articulus.simulation.loop.component import Scope, Sensor
 from articulus.simulation.loop.components.checks import at_least, sampling, wrong
-from articulus.simulation.loop.components.columns import carried, column
+from articulus.simulation.loop.components.columns import column, recall
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,10 @@ class Measured(Sensor):
     def measure(self, s: Scope) -> dict[str, SX]:
         signals = self.sensor.measure(s)
         ends = np.cumsum([value.numel() for value in signals.values()])
-        y = self._late(s, self._spoiled(s, ca.vertcat(*signals.values())))
+        y = self._late(s, self._degrade(s, ca.vertcat(*signals.values())))
         return dict(zip(signals, ca.vertsplit(y, [0, *map(int, ends)])))
 
-    def _spoiled(self, s: Scope, y: SX) -> SX:
+    def _degrade(self, s: Scope, y: SX) -> SX:
         n = y.numel()
         if _any(self.bias):
             y = y + column(s, self, "bias", n)
@@ -89,7 +89,7 @@ class Measured(Sensor):
         """Return y of `delay` instants ago, from a shift register."""
         if not self.delay:
             return y
-        register = carried(s, "register", ca.repmat(y, self.delay, 1))
+        register = recall(s, "register", ca.repmat(y, self.delay, 1))
         shifted = ca.vertcat(y, register[: -y.numel()])
         s.remember("register", shifted)
         return register[-y.numel() :]

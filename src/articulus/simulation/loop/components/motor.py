@@ -10,7 +10,7 @@ from casadi import SX
 
 from articulus.model.mechanism.numbers import Number, as_number, convert, quantity, value_of
 from articulus.simulation.loop.component import Actuator, Scope
-from articulus.simulation.loop.components.checks import at_least, named, one_freedom, positive
+from articulus.simulation.loop.components.checks import at_least, name_after, one_freedom, positive
 from articulus.simulation.loop.components.columns import clip
 
 
@@ -63,7 +63,7 @@ class Motor(Actuator):
             object.__setattr__(self, "back_emf", self.torque_constant)
         numbers = ("ratio", "torque_constant", "resistance", "inductance", "back_emf", "voltage")
         convert(self, **dict.fromkeys(numbers, as_number))
-        named(self, self.joint)
+        name_after(self, self.joint)
         positive(self, resistance=self.resistance)
         at_least(self, 0.0, inductance=self.inductance, voltage=self.voltage)
 

@@ -12,7 +12,7 @@ from casadi import SX
 from articulus.model.mechanism.joint.base import unit_axis
 from articulus.model.mechanism.numbers import Number, as_number, convert, quantity, value_of
 from articulus.simulation.loop.component import Actuator, Scope
-from articulus.simulation.loop.components.checks import at_least, named
+from articulus.simulation.loop.components.checks import at_least, name_after
 from articulus.simulation.loop.components.columns import clip
 from articulus.simulation.loop.components.station_pair import StationPair
 
@@ -57,7 +57,7 @@ class PiezoPair(Actuator):
     def __post_init__(self) -> None:
         convert(self, gain=as_number, voltage=as_number)
         object.__setattr__(self, "axis", unit_axis("PiezoPair", self.axis))
-        named(self, self.first)
+        name_after(self, self.first)
         at_least(self, 0.0, voltage=self.voltage)
 
     def drive(self, s: Scope, command: SX) -> None:

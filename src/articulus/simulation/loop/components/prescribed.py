@@ -10,7 +10,7 @@ import casadi as ca
 from articulus.errors import did_you_mean
 from articulus.model.mechanism.numbers import convert, quantity
 from articulus.simulation.loop.component import Controller, Disturbance, Scope
-from articulus.simulation.loop.components.checks import find_joint, named, wrong
+from articulus.simulation.loop.components.checks import find_joint, name_after, wrong
 from articulus.simulation.loop.components.columns import as_in_time, at_time
 
 
@@ -36,7 +36,7 @@ class PrescribedCommand(Controller):
 
     def __post_init__(self) -> None:
         convert(self, command=as_in_time)
-        named(self, self.actuator)
+        name_after(self, self.actuator)
 
     def work(self, s: Scope) -> None:
         if self.actuator not in s.command_names:
@@ -72,7 +72,7 @@ class PrescribedForce(Disturbance):
 
     def __post_init__(self) -> None:
         convert(self, force=as_in_time)
-        named(self, self.joint)
+        name_after(self, self.joint)
 
     def work(self, s: Scope) -> None:
         force = at_time(s, self, "force", find_joint(s, self, self.joint).joint.nv)

@@ -12,7 +12,7 @@ from casadi import SX
 from articulus.model.mechanism.joint.base import unit_axis
 from articulus.model.mechanism.numbers import Number, as_number, convert, quantity, value_of
 from articulus.simulation.loop.component import Actuator, Scope
-from articulus.simulation.loop.components.checks import at_least, check_frame, named, positive, wrong
+from articulus.simulation.loop.components.checks import at_least, check_frame, name_after, positive, wrong
 from articulus.simulation.loop.components.joint_stop import stop_force
 from articulus.spatial.vector import cross
 
@@ -72,7 +72,7 @@ class ProofMass(Actuator):
         numbers = ("mass", "stiffness", "damping", "stroke", "stop_stiffness", "stop_damping")
         convert(self, **dict.fromkeys(numbers, as_number))
         object.__setattr__(self, "axis", unit_axis("ProofMass", self.axis))
-        named(self, self.frame)
+        name_after(self, self.frame)
         positive(self, mass=self.mass)
         at_least(self, 0.0, **{n: getattr(self, n) for n in numbers})
         if math.isfinite(value_of(self.stroke)) and not value_of(self.stop_stiffness):

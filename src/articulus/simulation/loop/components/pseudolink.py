@@ -21,11 +21,11 @@ from articulus.simulation.loop.component import Controller, Scope
 from articulus.simulation.loop.components.checks import sampling, wrong
 from articulus.simulation.loop.components.columns import all_coordinates, as_in_time, column
 from articulus.simulation.loop.components.tracking import (
-    believed,
+    model_quantity,
     names,
     optional,
     take_model,
-    wanted,
+    target_state,
     wanted_acceleration,
 )
 
@@ -100,10 +100,10 @@ class Pseudolink(Controller):
         q, v = all_coordinates(s, self)
         n = len(joints)
         arm = self._rigid(s, q, v, joints)
-        H, bias = believed(s, self, "mass_matrix", q), believed(s, self, "bias", q, v)
+        H, bias = model_quantity(s, self, "mass_matrix", q), model_quantity(s, self, "bias", q, v)
         P = ca.solve(ca.densify(arm.moves[:, joints]), SX.eye(n))
         F = ca.mtimes(P, arm.moves[:, modal])
-        target, rate = wanted(s, self, n)
+        target, rate = target_state(s, self, n)
         nu = wanted_acceleration(s, self, n) + column(s, self, "kd", n) * (rate - arm.rates)
         nu += column(s, self, "kp", n) * (target - arm.angles)
         H21, S = ca.mtimes(H[modal, joints], P), H[modal, modal] - ca.mtimes(H[modal, joints], F)
@@ -176,7 +176,7 @@ class Pseudolink(Controller):
         frames = self._frames(n)
 
         def of(name: str, *state: SX) -> dict[str, SX]:
-            return {f: believed(s, self, name, *state, frames=(f,)) for f in dict.fromkeys(frames)}
+            return {f: model_quantity(s, self, name, *state, frames=(f,)) for f in dict.fromkeys(frames)}
 
         def along(own: dict[str, SX], held: dict[str, SX]) -> SX:
             """Return one row for each joint: what is held of its frame, in the direction in which it moves this."""

@@ -16,9 +16,9 @@ from articulus.simulation.loop.components.checks import sampling
 from articulus.simulation.loop.components.columns import (
     as_in_time,
     at_time,
-    carried,
     column,
     joint_coordinates,
+    recall,
 )
 from articulus.simulation.loop.components.tracking import command_joints, names
 
@@ -64,7 +64,7 @@ class RateLaw(Controller):
     def work(self, s: Scope) -> None:
         q, _ = joint_coordinates(s, self, self.joints)
         n, h = q.numel(), s.number(self.period)
-        wanted, before = carried(s, "wanted", q), carried(s, "before", q)
+        wanted, before = recall(s, "wanted", q), recall(s, "before", q)
         anywhere = SX.sym("anywhere", n)
         law = self.wanted_rates(s, anywhere)
 
@@ -77,6 +77,6 @@ class RateLaw(Controller):
         kp, kd = column(s, self, "kp", n), column(s, self, "kd", n)
         command_joints(s, self, kd * (rates(s.t, wanted) - (q - before) / h) + kp * (wanted - q))
 
-    def asked(self, s: Scope, size: int) -> SX:
+    def operator_command(self, s: Scope, size: int) -> SX:
         """Return the operator's command now, (size,)."""
         return at_time(s, self, "command", size)

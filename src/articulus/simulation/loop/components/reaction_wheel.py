@@ -12,7 +12,7 @@ from casadi import SX
 from articulus.model.mechanism.joint.base import unit_axis
 from articulus.model.mechanism.numbers import Number, as_number, convert, quantity, value_of
 from articulus.simulation.loop.component import Actuator, Scope
-from articulus.simulation.loop.components.checks import at_least, check_frame, named, positive, wrong
+from articulus.simulation.loop.components.checks import at_least, check_frame, name_after, positive, wrong
 from articulus.simulation.loop.components.columns import clip
 from articulus.spatial.vector import cross
 
@@ -72,7 +72,7 @@ class ReactionWheel(Actuator):
         numbers = ("inertia", "largest_torque", "largest_speed", "friction", "momentum")
         convert(self, **dict.fromkeys(numbers, as_number))
         object.__setattr__(self, "axis", unit_axis("ReactionWheel", self.axis))
-        named(self, self.frame)
+        name_after(self, self.frame)
         positive(self, inertia=self.inertia)
         at_least(self, 0.0, **{n: getattr(self, n) for n in numbers[1:4]})
         speed = abs(value_of(self.momentum)) / value_of(self.inertia)
@@ -93,7 +93,7 @@ class ReactionWheel(Actuator):
         friction = s.number(self.friction) * speed
         s.rate("momentum", motor - friction)
         s.wrench(self.frame, ca.vertcat((friction - motor) * n - cross(omega, H * n), SX.zeros(3)))
-        s.stored(H**2 / (2 * J))
+        s.stores(H**2 / (2 * J))
         s.supplies(motor * speed)
         s.dissipates(friction * speed)
         for name, value in (("torque", motor), ("speed", speed), ("momentum", H)):

@@ -59,4 +59,4 @@ class ResolvedRate(RateLaw):
         up = SX([0, 0, 1])
         radial = ca.vertcat(at / ca.norm_2(at), 0)
         rows = [(radial, moving), (cross(up, radial), moving), (up, moving), (cross(radial, up), turning)]
-        return ca.solve(ca.vertcat(*(ca.mtimes(a.T, J) for a, J in rows)), self.asked(s, 4))
+        return ca.solve(ca.vertcat(*(ca.mtimes(a.T, J) for a, J in rows)), self.operator_command(s, 4))

@@ -10,7 +10,7 @@ from casadi import SX
 
 from articulus.model.mechanism.numbers import Number, as_number, convert, quantity, values_of
 from articulus.simulation.loop.component import Disturbance, Scope
-from articulus.simulation.loop.components.between import Line, two_frames
+from articulus.simulation.loop.components.between import FrameLine, two_frames
 from articulus.simulation.loop.components.broken_line import as_points, broken_line
 from articulus.simulation.loop.components.checks import at_least, positive, wrong
 from articulus.simulation.loop.components.columns import Rows
@@ -92,7 +92,7 @@ class SpringDamper(Disturbance):
         return self.first, self.second
 
     def work(self, s: Scope) -> None:
-        line = Line.find(s, self, self.first, self.second)
+        line = FrameLine.find(s, self, self.first, self.second)
         spring, energy = self._spring(s, line.length)
         tension = spring + self._loss(s, line.rate)
         if side := SIDES[self.side]:
@@ -101,7 +101,7 @@ class SpringDamper(Disturbance):
         line.pull(s, tension)
         s.write("tension", tension)
         s.write("length", line.length)
-        s.stored(energy)
+        s.stores(energy)
         s.dissipates((tension - spring) * line.rate)
 
     def _spring(self, s: Scope, length: SX) -> tuple[SX, SX]:

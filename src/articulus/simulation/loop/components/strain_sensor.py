@@ -11,7 +11,7 @@ from casadi import SX
 from articulus.model.mechanism.joint.base import unit_axis
 from articulus.model.mechanism.numbers import Number, as_number, convert, quantity
 from articulus.simulation.loop.component import Scope, Sensor
-from articulus.simulation.loop.components.checks import named
+from articulus.simulation.loop.components.checks import name_after
 from articulus.simulation.loop.components.station_pair import StationPair
 
 
@@ -52,7 +52,7 @@ class StrainSensor(Sensor):
     def __post_init__(self) -> None:
         convert(self, depth=as_number)
         object.__setattr__(self, "axis", unit_axis("StrainSensor", self.axis))
-        named(self, self.first)
+        name_after(self, self.first)
 
     def measure(self, s: Scope) -> dict[str, SX]:
         pair = StationPair.find(s, self, self.first, self.second, self.axis)

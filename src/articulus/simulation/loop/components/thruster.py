@@ -12,7 +12,7 @@ from casadi import SX
 from articulus.model.mechanism.joint.base import unit_axis
 from articulus.model.mechanism.numbers import Number, as_number, convert, quantity, value_of
 from articulus.simulation.loop.component import Actuator, Scope
-from articulus.simulation.loop.components.checks import at_least, check_frame, named, wrong
+from articulus.simulation.loop.components.checks import at_least, check_frame, name_after, wrong
 from articulus.simulation.loop.components.columns import clip
 
 
@@ -52,7 +52,7 @@ class Thruster(Actuator):
     def __post_init__(self) -> None:
         convert(self, largest=as_number, smallest=as_number)
         object.__setattr__(self, "axis", unit_axis("Thruster", self.axis))
-        named(self, self.frame)
+        name_after(self, self.frame)
         at_least(self, 0.0, largest=self.largest)
         if not value_of(self.smallest) <= value_of(self.largest):
             raise wrong(

@@ -10,7 +10,7 @@ from casadi import SX
 
 from articulus.model.mechanism.numbers import Number, as_number, convert, quantity, value_of
 from articulus.simulation.loop.component import Actuator, Scope
-from articulus.simulation.loop.components.checks import at_least, named, one_freedom
+from articulus.simulation.loop.components.checks import at_least, name_after, one_freedom
 from articulus.simulation.loop.components.columns import clip
 
 
@@ -40,7 +40,7 @@ class Torque(Actuator):
 
     def __post_init__(self) -> None:
         convert(self, limit=as_number)
-        named(self, self.joint)
+        name_after(self, self.joint)
         at_least(self, 0.0, limit=self.limit)
 
     def drive(self, s: Scope, command: SX) -> None:

@@ -78,7 +78,7 @@ class TorsionSpring(Disturbance):
         s.wrench(self.second, -wrench)
         s.write("moment", moment)
         s.write("twist", twist)
-        s.stored((preload + k * wound / 2) * wound)
+        s.stores((preload + k * wound / 2) * wound)
         s.dissipates(c * rate**2)
 
     def _twist(self, s: Scope) -> tuple[SX, SX, SX]:

@@ -55,7 +55,7 @@ def present(s: Scope, c: Any) -> tuple[SX, SX]:
     return q, v
 
 
-def wanted(s: Scope, c: Any, size: int) -> tuple[SX, SX]:
+def target_state(s: Scope, c: Any, size: int) -> tuple[SX, SX]:
     """Return position and velocity of the target; the velocity is the rate of the position when none is given."""
     rate = rate_at_time(s, c, "target", size) if c.rate is None else at_time(s, c, "rate", size)
     return at_time(s, c, "target", size), rate
@@ -64,7 +64,7 @@ def wanted(s: Scope, c: Any, size: int) -> tuple[SX, SX]:
 def tracking_errors(s: Scope, c: Component) -> tuple[SX, SX]:
     """Return target less present position, and the same for velocities."""
     q, v = present(s, c)
-    q_d, v_d = wanted(s, c, q.numel())
+    q_d, v_d = target_state(s, c, q.numel())
     return q_d - q, v_d - v
 
 
@@ -101,7 +101,9 @@ def wanted_acceleration(s: Scope, c: Any, size: int) -> SX:
     return rate_at_time(s, c, "target", size, order=2)
 
 
-def believed(s: Scope, c: Any, name: str, *inputs: SX, frames: Sequence[str] = (), tree: bool = False) -> SX:
+def model_quantity(
+    s: Scope, c: Any, name: str, *inputs: SX, frames: Sequence[str] = (), tree: bool = False
+) -> SX:
     """Return a quantity of what a controller believes: its own model, or the mechanism of the run."""
     if c.model is None:
         return s.ask(name, *inputs, frames=frames, tree=tree)

@@ -13,7 +13,7 @@ from articulus.simulation.loop.components.checks import (
     at_least,
     check_frame,
     find_joint,
-    named,
+    name_after,
     sampling,
     wrong,
 )
@@ -54,7 +54,7 @@ class WhiteNoise(Disturbance):
 
     def __post_init__(self) -> None:
         convert(self, density=as_numbers)
-        named(self, self.joint or self.frame)
+        name_after(self, self.joint or self.frame)
         if bool(self.joint) == bool(self.frame):
             raise wrong(self, "joint, frame", f"{self.joint!r} and {self.frame!r}", "exactly one of the two")
         at_least(self, 0.0, density=self.density)

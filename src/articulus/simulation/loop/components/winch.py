@@ -84,6 +84,6 @@ class Winch(Actuator):
         s.write("length", length)
         s.write("free_length", free)
         # stored EA s^2 / (2 length) changes with the length without load by -T - T s / (2 length): what is wound up is strained
-        s.stored(spring**2 * free / (2 * EA))
+        s.stores(spring**2 * free / (2 * EA))
         s.dissipates((tension - spring) * (rate - paid))
         s.supplies(-paid * (tension + spring**2 / (2 * EA)))

@@ -33,7 +33,7 @@ def clamp(x: SX, low: float | SX, high: float | SX) -> SX:
 
 
 @dataclass(frozen=True)
-class Point:
+class CorePoint:
     """The origin."""
 
     def distance(self, p: SX) -> tuple[SX, SX]:
@@ -46,7 +46,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Segment:
+class CoreSegment:
     """A piece of the z axis around the origin."""
 
     half: SX
@@ -112,7 +112,7 @@ class Drum:
         return ca.vertcat(inwards * p[:2], clamp(p[2], -self.half, self.half))
 
 
-Core = Point | Segment | Brick | Drum
+Core = CorePoint | CoreSegment | Brick | Drum
 
 
 def _sign(x: SX) -> SX:

@@ -15,7 +15,7 @@ from articulus.model.mechanism.numbers import value_of
 from articulus.simulation.loop.contact.ground import Surface
 from articulus.simulation.loop.contact.law import normal_force, sliding_friction
 from articulus.simulation.loop.contact.pairs import touches
-from articulus.simulation.loop.contact.patch import Law, Moving, approach, held_states, patch, resistance
+from articulus.simulation.loop.contact.patch import Law, MovingFrame, approach, held_states, patch, resistance
 from articulus.simulation.loop.contact.shapes import HeightField, Plane, Shape
 from articulus.simulation.loop.contact.solid import Touch, sizes_of, solid
 
@@ -162,7 +162,7 @@ def _pair(first: Kind, second: Kind, holds: bool, rolls: bool) -> tuple[ca.Funct
 
 
 def _sliding(
-    found: list[Touch], center: SX, first: Moving, second: Moving, law: Law, slow: SX
+    found: list[Touch], center: SX, first: MovingFrame, second: MovingFrame, law: Law, slow: SX
 ) -> tuple[SX, SX, SX]:
     """Return force, moment about the center and lost power of friction -mu N v / sqrt(v^2 + v_s^2) at each point."""
     rate = approach(first, second)
@@ -188,6 +188,6 @@ def _pose(x: SX) -> tuple[SX, SX]:
     return ca.reshape(x[9:], 3, 3), x[:3]
 
 
-def _moving(x: SX) -> Moving:
+def _moving(x: SX) -> MovingFrame:
     R, o = _pose(x)
-    return Moving(o, R, x[3:6], x[6:9])
+    return MovingFrame(o, R, x[3:6], x[6:9])

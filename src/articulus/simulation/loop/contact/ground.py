@@ -11,7 +11,7 @@ from casadi import SX
 from articulus.simulation.loop.contact.cores import Drum, clamp, direction
 from articulus.simulation.loop.contact.rims import rim
 from articulus.simulation.loop.contact.shapes import HeightField
-from articulus.simulation.loop.contact.solid import Solid, Touch, touch
+from articulus.simulation.loop.contact.solid import ContactSolid, Touch, touch
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Surface:
         return gap, ca.mtimes(self.R, n)
 
 
-def touches(first: Solid, second: Surface) -> list[Touch]:
+def touches(first: ContactSolid, second: Surface) -> list[Touch]:
     """Return where a solid touches a surface."""
     if isinstance(first.core, Drum):
         centers = rim(first, second)
@@ -77,11 +77,11 @@ def _coefficients(field: HeightField) -> ca.DM:
     """Return the factors of the B-splines whose sum goes through the heights, (rows + 2, columns + 2)."""
     c = np.array(field.heights)
     for _ in range(2):  # along x, then along y
-        c = _fitted(c).T
+        c = _spline_factors(c).T
     return ca.DM(c)
 
 
-def _fitted(values: np.ndarray) -> np.ndarray:
+def _spline_factors(values: np.ndarray) -> np.ndarray:
     """Return spline factors on uniform knots for each column; the two pieces at each end are one cubic."""
     n = len(values)
     A = np.zeros((n + 2, n + 2))

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from articulus.errors import UnsupportedOperation
 from articulus.simulation.loop.contact import boxes, ground, rounds
 from articulus.simulation.loop.contact.shapes import Box, Capsule, Cylinder, Shape, Sphere
-from articulus.simulation.loop.contact.solid import Solid, Touch
+from articulus.simulation.loop.contact.solid import ContactSolid, Touch
 
-PAIRS: dict[tuple[type[Shape], type[Shape]], Callable[[Solid, Solid], list[Touch]]] = {
+PAIRS: dict[tuple[type[Shape], type[Shape]], Callable[[ContactSolid, ContactSolid], list[Touch]]] = {
     (Sphere, Sphere): rounds.ball,
     (Sphere, Capsule): rounds.ball,
     (Sphere, Box): rounds.ball,
@@ -25,7 +25,7 @@ PAIRS: dict[tuple[type[Shape], type[Shape]], Callable[[Solid, Solid], list[Touch
 
 
 def touches(
-    kinds: tuple[type[Shape], type[Shape]], first: Solid, second: Solid | ground.Surface
+    kinds: tuple[type[Shape], type[Shape]], first: ContactSolid, second: ContactSolid | ground.Surface
 ) -> list[Touch]:
     """Return where two shapes of given kinds touch."""
     if isinstance(second, ground.Surface):

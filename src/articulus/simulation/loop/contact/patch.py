@@ -22,7 +22,7 @@ ALONE = 1e-12
 
 
 @dataclass(frozen=True)
-class Moving:
+class MovingFrame:
     """How a shape moves: origin, axes, angular velocity and velocity of its frame, ground axes."""
 
     o: SX
@@ -83,12 +83,12 @@ class Resistance:
     lost: SX
 
 
-def approach(first: Moving, second: Moving) -> Callable[[Touch], SX]:
+def approach(first: MovingFrame, second: MovingFrame) -> Callable[[Touch], SX]:
     """Return the function that gives the rate of the depth at a touch."""
     return lambda each: -ca.dot(each.normal, first.velocity(each.point) - second.velocity(each.point))
 
 
-def patch(found: list[Touch], first: Moving, second: Moving, law: Law) -> Patch:
+def patch(found: list[Touch], first: MovingFrame, second: MovingFrame, law: Law) -> Patch:
     """Return the sum of the normal forces of all touches."""
     rate, k, a, least = approach(first, second), law.stiffness, law.dissipation, law.least
     forces, stored, lost = [], SX(0), SX(0)
@@ -115,7 +115,9 @@ def held_states(friction: bool, rolling: bool, several: bool) -> dict[str, int]:
     return {name: size for name, size in chosen.items() if size}
 
 
-def resistance(at: Patch, first: Moving, second: Moving, law: Law, states: dict[str, SX]) -> Resistance:
+def resistance(
+    at: Patch, first: MovingFrame, second: MovingFrame, law: Law, states: dict[str, SX]
+) -> Resistance:
     """Return what the bristles do whose states are given; "stick" and "roll" are in the axes of the second shape."""
     n, mu, T = at.normal, law.friction, law.shear_damping
     force, moment, lost, rates = SX.zeros(3), SX.zeros(3), SX(0), dict[str, SX]()

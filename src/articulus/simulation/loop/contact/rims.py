@@ -8,7 +8,7 @@ import casadi as ca
 from casadi import SX
 
 from articulus.simulation.loop.contact.cores import Drum, direction
-from articulus.simulation.loop.contact.solid import Solid
+from articulus.simulation.loop.contact.solid import ContactSolid
 
 UPRIGHT = 1e-9
 """Part of the x axis in the direction of a rim's lowest point: decides when the cylinder stands on its end."""
@@ -19,7 +19,7 @@ PROJECTIONS = 4
 """Projections to the neighbor and back that follow, for round ones."""
 
 
-def rim(drum: Solid, neighbor: Any) -> list[SX]:
+def rim(drum: ContactSolid, neighbor: Any) -> list[SX]:
     """Return four points of each rim of the core: that towards a neighbor, the one opposite, and both in between.
 
     The first is the one nearest to the neighbor's core.
@@ -40,7 +40,7 @@ def rim(drum: Solid, neighbor: Any) -> list[SX]:
     return out
 
 
-def _towards(drum: Solid, n: SX) -> SX:
+def _towards(drum: ContactSolid, n: SX) -> SX:
     """Return the unit vector across the axis that goes most against n."""
     down = -n + ca.dot(n, drum.axis) * drum.axis
     return direction(down + UPRIGHT * drum.R[:, 0])

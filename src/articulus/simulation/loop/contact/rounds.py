@@ -9,26 +9,26 @@ from casadi import SX
 
 from articulus.simulation.loop.contact.cores import (
     Brick,
+    CoreSegment,
     Drum,
-    Segment,
     direction,
     length,
     nearest_of_segment,
     nearest_of_segments,
 )
-from articulus.simulation.loop.contact.solid import Solid, Touch, touch
+from articulus.simulation.loop.contact.solid import ContactSolid, Touch, touch
 
 
-def ball(first: Solid, second: Solid) -> list[Touch]:
+def ball(first: ContactSolid, second: ContactSolid) -> list[Touch]:
     """Return where a ball touches a solid."""
     return [touch(first.o, first.margin, second)]
 
 
-def capsules(first: Solid, second: Solid) -> list[Touch]:
+def capsules(first: ContactSolid, second: ContactSolid) -> list[Touch]:
     """Return where two capsules touch: at one point, also when they lie side by side."""
     ends = []
     for each in (first, second):
-        assert isinstance(each.core, Segment)
+        assert isinstance(each.core, CoreSegment)
         ends += [each.o - each.core.half * each.axis, 2 * each.core.half * each.axis]
     p, q = nearest_of_segments(*ends)
     n, gap = direction(p - q), length(p - q)
@@ -36,15 +36,15 @@ def capsules(first: Solid, second: Solid) -> list[Touch]:
     return [Touch((p - first.margin * n + q + second.margin * n) / 2, n, depth, depth)]
 
 
-def capsule(first: Solid, second: Solid) -> list[Touch]:
+def capsule(first: ContactSolid, second: ContactSolid) -> list[Touch]:
     """Return where a capsule touches a box or a cylinder: at both ends, and between them."""
-    assert isinstance(first.core, Segment)
+    assert isinstance(first.core, CoreSegment)
     ends = [first.outside(p) for p in first.core.points()]
     found = [touch(p, first.margin, second) for p in ends]
     return [*found, between(found, ends, first.margin, second)]
 
 
-def between(found: list[Touch], ends: list[SX], margin: SX, second: Solid, sign: int = 1) -> Touch:
+def between(found: list[Touch], ends: list[SX], margin: SX, second: ContactSolid, sign: int = 1) -> Touch:
     """Return where an edge with a margin touches a solid between its ends, whose own touches are given."""
     assert isinstance(second.core, Brick | Drum)
     p = second.outside(nearest_of_segment(second.core, *map(second.inside, ends)))
@@ -53,7 +53,7 @@ def between(found: list[Touch], ends: list[SX], margin: SX, second: Solid, sign:
     return dataclasses.replace(middle, counts=middle.depth - deeper, ends=tuple(found))
 
 
-def edges(first: Solid, second: Solid, corners: list[Touch]) -> list[Touch]:
+def edges(first: ContactSolid, second: ContactSolid, corners: list[Touch]) -> list[Touch]:
     """Return where the edges of a box touch a solid between its corners, whose own touches are given."""
     assert isinstance(first.core, Brick)
     points = [first.outside(p) for p in first.core.points()]

@@ -9,12 +9,12 @@ from typing import Any
 import casadi as ca
 from casadi import SX
 
-from articulus.simulation.loop.contact.cores import Brick, Core, Drum, Point, Segment
+from articulus.simulation.loop.contact.cores import Brick, Core, CorePoint, CoreSegment, Drum
 from articulus.simulation.loop.contact.shapes import Box, Capsule, Cylinder, Shape, Sphere
 
 
 @dataclass(frozen=True)
-class Solid:
+class ContactSolid:
     """A core with a margin, placed.
 
     Attributes
@@ -91,19 +91,19 @@ def sizes_of(shape: Shape) -> list[Any]:
     return []
 
 
-def solid(kind: type[Shape], sizes: Sequence[SX], R: SX, o: SX) -> Solid:
+def solid(kind: type[Shape], sizes: Sequence[SX], R: SX, o: SX) -> ContactSolid:
     """Return a shape of a kind with its sizes (see `sizes_of`) at a pose."""
     makers: dict[type[Shape], Callable[..., tuple[Core, SX]]] = {
-        Sphere: lambda r: (Point(), r),
-        Capsule: lambda r, length: (Segment(length / 2), r),
+        Sphere: lambda r: (CorePoint(), r),
+        Capsule: lambda r, length: (CoreSegment(length / 2), r),
         Box: lambda r, x, y, z: (Brick(SX(ca.vertcat(x, y, z)) / 2 - r), r),
         Cylinder: lambda r, radius, length: (Drum(radius - r, length / 2 - r), r),
     }
     core, margin = makers[kind](*sizes)
-    return Solid(core, margin, R, o)
+    return ContactSolid(core, margin, R, o)
 
 
-def touch(p: SX, margin: SX, second: Solid | Any, sign: int = 1) -> Touch:
+def touch(p: SX, margin: SX, second: ContactSolid | Any, sign: int = 1) -> Touch:
     """Return where a ball touches a solid; sign -1 when the ball belongs to the second."""
     distance, n = second.distance(p)
     depth = margin + second.margin - distance

@@ -8,7 +8,7 @@ from articulus.simulation.loop.events.latch import Latch
 from articulus.simulation.loop.events.release import Release
 from articulus.simulation.loop.events.switch import Switch
 from articulus.simulation.loop.events.switching import Switching, keeps_found, switched_on
-from articulus.simulation.loop.events.watch import Watch
+from articulus.simulation.loop.events.watch import EventWatch
 
 ALL_EVENTS: tuple[type[Event], ...] = (Crossing, Bounce, Switch, Latch, Capture, Release)
 
@@ -18,12 +18,12 @@ __all__ = [
     "Capture",
     "Crossing",
     "Event",
+    "EventWatch",
     "Latch",
     "Release",
     "Situation",
     "Switch",
     "Switching",
-    "Watch",
     "description",
     "keeps_found",
     "stops",

@@ -18,7 +18,7 @@ from casadi import SX
 from articulus.declared import choice
 from articulus.errors import InputError, did_you_mean
 from articulus.model.mechanism import Description
-from articulus.simulation.loop.events.watch import Watch
+from articulus.simulation.loop.events.watch import EventWatch
 
 
 class Situation(Protocol):
@@ -61,7 +61,7 @@ class Event(abc.ABC):
     barrier: ClassVar[bool] = False
 
     @abc.abstractmethod
-    def value(self, watch: Watch) -> SX:
+    def value(self, watch: EventWatch) -> SX:
         """Return the number whose sign is watched."""
 
     def holds_at_start(self, value: float, moved: float, d: Description) -> bool:

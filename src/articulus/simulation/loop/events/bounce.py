@@ -13,7 +13,7 @@ from articulus.errors import InputError
 from articulus.model.mechanism import Description
 from articulus.model.mechanism.numbers import quantity
 from articulus.simulation.loop.events.base import Event, Situation, one_freedom
-from articulus.simulation.loop.events.watch import Watch
+from articulus.simulation.loop.events.watch import EventWatch
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Bounce(Event):
             raise InputError(f"event '{self.name}': restitution {self.restitution!r}; expected 0 to 1")
         object.__setattr__(self, "direction", self.side)
 
-    def value(self, watch: Watch) -> SX:
+    def value(self, watch: EventWatch) -> SX:
         return watch.q[one_freedom(watch.description, self.name, self.joint)] - self.at
 
     def happen(self, situation: Situation) -> bool:

@@ -15,7 +15,7 @@ from articulus.model.mechanism.constraint.base import references
 from articulus.model.mechanism.numbers import Number, as_number, quantity, value_of
 from articulus.model.mechanism.pose import Pose
 from articulus.simulation.loop.events.switching import Switching
-from articulus.simulation.loop.events.watch import Watch
+from articulus.simulation.loop.events.watch import EventWatch
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ class Capture(Switching):
     def holds_at_start(self, value: float, moved: float, d: Description) -> bool:
         return value <= 0
 
-    def value(self, watch: Watch) -> SX:
-        closed = self.switched(watch.description)
+    def value(self, watch: EventWatch) -> SX:
+        closed = self.switched_constraint(watch.description)
         (R_a, p_a, v_a), (R_b, p_b, v_b) = (_side(watch, *side) for side in self._sides(closed))
         apart, slip = p_b - p_a, v_b - v_a
         parts = [
@@ -88,7 +88,7 @@ class Capture(Switching):
         return [(name, Pose()) for name in frames]
 
 
-def _side(watch: Watch, frame: str, at: Pose) -> tuple[SX, SX, SX]:
+def _side(watch: EventWatch, frame: str, at: Pose) -> tuple[SX, SX, SX]:
     """Return rotation, position and velocity of a joint's frame in ground axes."""
     pose = watch.ask("pose", watch.q, frames=(frame,))
     moving = watch.ask("velocity", watch.q, watch.v, frames=(frame,))

@@ -13,7 +13,7 @@ from casadi import SX
 from articulus.errors import Finding, InputError
 from articulus.model.mechanism.numbers import Number, as_number, quantity
 from articulus.simulation.loop.events.base import Event, Situation, passing
-from articulus.simulation.loop.events.watch import Watch
+from articulus.simulation.loop.events.watch import EventWatch
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,10 @@ class Crossing(Event):
     type_name = "crossing"
 
     def __post_init__(self) -> None:
-        checked(self)
+        check_crossing(self)
 
-    def value(self, watch: Watch) -> SX:
-        return passed(self, watch)
+    def value(self, watch: EventWatch) -> SX:
+        return excess(self, watch)
 
     def happen(self, situation: Situation) -> bool:
         if self.action is not None:
@@ -62,7 +62,7 @@ class Crossing(Event):
         return self.stop
 
 
-def checked(event: Any) -> None:
+def check_crossing(event: Any) -> None:
     """Check and convert the fields function, level and inputs of an event."""
     kind = type(event).__name__
     if not isinstance(event.function, (ca.Function, str)):
@@ -82,7 +82,7 @@ def checked(event: Any) -> None:
     object.__setattr__(event, "level", as_number(event.level))
 
 
-def passed(event: Any, watch: Watch) -> SX:
+def excess(event: Any, watch: EventWatch) -> SX:
     """Return the signal or function of an event less its level."""
     if isinstance(event.function, str):
         out = [watch.signal(event.function, event.name)]

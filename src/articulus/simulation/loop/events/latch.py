@@ -11,7 +11,7 @@ from articulus.errors import InputError
 from articulus.model.mechanism import Description, Lock
 from articulus.simulation.loop.events.base import one_freedom, passing
 from articulus.simulation.loop.events.switching import Switching
-from articulus.simulation.loop.events.watch import Watch
+from articulus.simulation.loop.events.watch import EventWatch
 
 AT = 1e-12
 """Distance below which a joint is at the locked position at the start, over what is large for it: 1 rad, the length [-]."""
@@ -39,11 +39,11 @@ class Latch(Switching):
     type_name = "latch"
 
     def holds_at_start(self, value: float, moved: float, d: Description) -> bool:
-        large = d.scales().displacement[d.v_slices[self.switched(d).joint].start]
+        large = d.scales().displacement[d.v_slices[self.switched_constraint(d).joint].start]
         return abs(value) <= max(AT * large, abs(moved))
 
-    def value(self, watch: Watch) -> SX:
-        lock = self.switched(watch.description)
+    def value(self, watch: EventWatch) -> SX:
+        lock = self.switched_constraint(watch.description)
         if not isinstance(lock, Lock):
             raise InputError(
                 f"event '{self.name}': constraint '{lock.name}' is a {type(lock).__name__}; expected a Lock, whose joint "

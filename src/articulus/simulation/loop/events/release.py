@@ -12,7 +12,7 @@ from articulus.errors import InputError
 from articulus.model.mechanism import Description
 from articulus.model.mechanism.numbers import Number, as_number, quantity
 from articulus.simulation.loop.events.switching import Switching
-from articulus.simulation.loop.events.watch import Watch
+from articulus.simulation.loop.events.watch import EventWatch
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class Release(Switching):
     def holds_at_start(self, value: float, moved: float, d: Description) -> bool:
         return value >= 0
 
-    def value(self, watch: Watch) -> SX:
-        d, opened = watch.description, self.switched(watch.description)
+    def value(self, watch: EventWatch) -> SX:
+        d, opened = watch.description, self.switched_constraint(watch.description)
         own = [(c.name, row) for c in d.constraints for row in c.row_names(d)]
         known = opened.row_names(d)
         for row in self.rows:

@@ -11,9 +11,9 @@ from articulus.declared import name_of
 from articulus.model.mechanism import Description
 from articulus.model.mechanism.numbers import Number, quantity
 from articulus.simulation.loop.events.base import passing
-from articulus.simulation.loop.events.crossing import checked, passed
+from articulus.simulation.loop.events.crossing import check_crossing, excess
 from articulus.simulation.loop.events.switching import Switching
-from articulus.simulation.loop.events.watch import Watch
+from articulus.simulation.loop.events.watch import EventWatch
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,11 @@ class Switch(Switching):
     type_name = "switch"
 
     def __post_init__(self) -> None:
-        checked(self)
+        check_crossing(self)
 
     def holds_at_start(self, value: float, moved: float, d: Description) -> bool:
         return moved != 0 and abs(value) <= abs(moved) and moved * self.direction >= 0
 
-    def value(self, watch: Watch) -> SX:
-        self.switched(watch.description)
-        return passed(self, watch)
+    def value(self, watch: EventWatch) -> SX:
+        self.switched_constraint(watch.description)
+        return excess(self, watch)

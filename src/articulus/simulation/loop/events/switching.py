@@ -31,7 +31,7 @@ class Switching(Event):
         situation.close(self.constraint, self.active, self.as_found)
         return False
 
-    def switched(self, description: Description) -> Constraint:
+    def switched_constraint(self, description: Description) -> Constraint:
         """Return the constraint; raise InputError for a name that the mechanism does not have."""
         found = {c.name: c for c in description.constraints}
         if self.constraint not in found:

@@ -16,7 +16,7 @@ from articulus.simulation.loop.outputs import Outputs
 
 
 @dataclass(frozen=True)
-class Watch:
+class EventWatch:
     """The loop as an event sees it, on symbols.
 
     Parameters

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Simulated:
+class RunOrigin:
     """The origin of a run that was simulated in this process.
 
     Parameters
@@ -44,7 +44,7 @@ class Simulated:
 
     def again(self, params: Mapping[str, Any]) -> Run:
         """Return the same run with other values of some parameters."""
-        return self.setup.changed(params).runner().run()
+        return self.setup.with_params(params).runner().run()
 
     def linearize(
         self,

@@ -12,7 +12,7 @@ import articulus as art
 from articulus import kernel
 from articulus.errors import NumericalError
 from articulus.simulation.loop.events import Bounce
-from articulus.simulation.running.asking import Ask, alone, together
+from articulus.simulation.running.batched_calls import KernelCall, run_batched, run_one
 
 
 def halves() -> Any:
@@ -22,7 +22,7 @@ def halves() -> Any:
 
 async def halved(code: Any, x: np.ndarray) -> float:
     """Ask as often as it takes to come below one."""
-    while (found := await Ask(code, x, 0.01))[1] > 1:
+    while (found := await KernelCall(code, x, 0.01))[1] > 1:
         x = found[0]
     return float(found[1])
 
@@ -30,7 +30,7 @@ async def halved(code: Any, x: np.ndarray) -> float:
 @pytest.mark.parametrize("count", [1, 7])
 def test_together_as_alone(count: int) -> None:
     code, starts = halves(), [np.array([1.0 + k, 0.5]) for k in range(count)]
-    assert together([halved(code, x) for x in starts]) == [alone(halved(code, x)) for x in starts]
+    assert run_batched([halved(code, x) for x in starts]) == [run_one(halved(code, x)) for x in starts]
 
 
 def test_many_ask_in_one_call() -> None:
@@ -40,18 +40,18 @@ def test_many_ask_in_one_call() -> None:
         calls.append(np.shape(x))
         return x / 2 - t[:, None], x.sum(axis=-1)
 
-    together([halved(code, np.array([3.0, 0.5])) for _ in range(5)])
+    run_batched([halved(code, np.array([3.0, 0.5])) for _ in range(5)])
     assert set(calls) == {(5, 2)}
     assert len(calls) < 6
 
 
 def test_what_fails_says_so() -> None:
     async def failing() -> None:
-        await Ask(halves(), np.ones(2), 0.0)
+        await KernelCall(halves(), np.ones(2), 0.0)
         raise NumericalError("no way on")
 
     with pytest.raises(NumericalError, match="no way on"):
-        together([failing()])
+        run_batched([failing()])
 
 
 def test_impacts_of_a_batch_share_their_calls(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from articulus.simulation.integrate import method as find_method
 from articulus.simulation.loop.equations import PROJECTED
 from articulus.simulation.loop.outputs import Outputs
 from articulus.simulation.results.signal import Signal
-from articulus.simulation.results.status import Doubt
+from articulus.simulation.results.status import RunWarning
 from articulus.simulation.running import dry_friction, failures, reference, resolution
 from articulus.simulation.running.joint_limits import DEPTH, PAST_LIMITS, limit_excess
 from articulus.simulation.running.tolerance import SHARE
@@ -130,7 +130,7 @@ class _Evidence:
 
 def find(
     runner: Runner, samples: np.ndarray, signals: Mapping[str, Signal], good: np.ndarray
-) -> tuple[Doubt, ...]:
+) -> tuple[RunWarning, ...]:
     """Return what is doubtful about the runs `good` of a simulation, in the order of runs.
 
     Parameters
@@ -161,7 +161,7 @@ def find(
         own = {name: past.cause(i) if name == PAST_LIMITS else validity.cause(name) for name, *_ in mine}
         cause = _cause(runner, evidence, i) if i in told and None in own.values() else ""
         out += [
-            Doubt(
+            RunWarning(
                 int(good[i]),
                 name,
                 value,
@@ -173,17 +173,17 @@ def find(
     return tuple(out)
 
 
-def warn(name: str, doubts: tuple[Doubt, ...], rows: int) -> None:
+def warn(name: str, warnings: tuple[RunWarning, ...], rows: int) -> None:
     """Say it aloud: one warning for all runs, at the place outside this package that asked for them."""
-    if not doubts:
+    if not warnings:
         return
-    count = len({d.run for d in doubts})
+    count = len({d.run for d in warnings})
     head = (
         f"'{name}': the result is doubtful" if rows == 1 else f"'{name}': {count} of {rows} runs are doubtful"
     )
     lines = [head]
-    for run in sorted({d.run for d in doubts if d.cause}):
-        mine = [d for d in doubts if d.run == run]
+    for run in sorted({d.run for d in warnings if d.cause}):
+        mine = [d for d in warnings if d.run == run]
         for cause in dict.fromkeys(d.cause for d in mine):
             lines += [d.finding if rows == 1 else f"run {run}, {d.finding}" for d in mine if d.cause == cause]
             lines.append(f"Likely cause: {cause}")

@@ -13,7 +13,7 @@ from articulus.simulation.loop.python_controller import STATE, PythonController
 from articulus.simulation.loop.steps import whole_steps
 
 
-class Outside:
+class PythonControllerCalls:
     """A Python controller begun for one run.
 
     Parameters
@@ -37,7 +37,7 @@ class Outside:
                 raise InputError(
                     f"controller '{controller.name}': no signal '{name}'; {did_you_mean(name, [*STATE, *known])}"
                 )
-        self._law = controller.begun(seed)
+        self._law = controller.begin(seed)
         if self._signals:
             sensors = {c.name for c in system.network.components if isinstance(c, Sensor)}
             self._sampled = [
@@ -58,11 +58,11 @@ class Outside:
         for name in ("q", "v"):
             known[name] = state[places[name]] if self._single else state[:, places[name]]
         if self._signals:
-            known |= self._measured(k, t, x, p, w)
+            known |= self._measure(k, t, x, p, w)
         values = [known[name] for name in self._controller.inputs]
         return self._controller.commands(self._law, t, values, shape)
 
-    def _measured(
+    def _measure(
         self, k: int, t: float, x: np.ndarray, p: np.ndarray, w: np.ndarray
     ) -> dict[str, np.ndarray]:
         """Return the signals as they are once the sampled sensors of this instant have worked; x stays as it is."""

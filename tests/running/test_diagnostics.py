@@ -8,7 +8,7 @@ import articulus as art
 from articulus.errors import DoubtfulResult
 from articulus.simulation.loop.components import Expression, JointStop
 from articulus.simulation.results.status import RunStatus
-from articulus.simulation.running import doubt
+from articulus.simulation.running import diagnostics
 
 OMEGA = 3.0
 
@@ -32,9 +32,9 @@ def test_energy_that_appears_from_nowhere():
     assert told[0].filename == __file__  # the place that asked
     assert run.doubtful.tolist() == [0]
     exact = 4.5 * ((1 + (OMEGA * 0.01) ** 2) ** 1000 - 1)
-    assert run.doubts[0].value == pytest.approx(exact / run["energy"][:, :2].max(), rel=1e-6)
-    assert "too large" in run.doubts[0].cause
-    assert "doubt" in dict(run.figures())
+    assert run.warnings[0].value == pytest.approx(exact / run["energy"][:, :2].max(), rel=1e-6)
+    assert "too large" in run.warnings[0].cause
+    assert "warning" in dict(run.figures())
     assert "Likely cause" in run.summary()
 
 
@@ -73,7 +73,7 @@ def test_the_limit():
 def test_a_sound_run_says_nothing():
     run = art.simulate(oscillator(), 10.0, q0=[1.0], step=0.01)
     assert run.ok
-    assert not run.doubts
+    assert not run.warnings
     assert not run.doubtful.size
 
 
@@ -113,7 +113,7 @@ def test_a_stiff_component_with_an_explicit_method():
     damper = Expression(ca.Function("damper", [v], [-2600.0 * v], ["v"], ["tau"]))
     with pytest.warns(DoubtfulResult, match="stiffest component"):
         run = art.simulate(m, 0.05, v0=[1.0], components=[damper], step=1e-3)
-    assert "0.000385 s" in run.doubts[0].cause  # 1 / 2600
+    assert "0.000385 s" in run.warnings[0].cause  # 1 / 2600
     assert art.simulate(m, 0.05, v0=[1.0], components=[damper], step=1e-3, method="rosenbrock").ok
 
 
@@ -122,7 +122,7 @@ def test_an_impact_that_the_step_does_not_resolve():
     stop = JointStop("slide", upper=0.1, stiffness=1e6, damping=0.0)
     with pytest.warns(DoubtfulResult):
         run = art.simulate(oscillator(), 0.4, v0=[1.0], components=[stop], step=4e-3)
-    assert "stop" in run.doubts[0].cause or "stiffest" in run.doubts[0].cause
+    assert "stop" in run.warnings[0].cause or "stiffest" in run.warnings[0].cause
 
 
 def test_loose_tolerances():
@@ -136,7 +136,7 @@ def test_a_doubt_is_kept_in_files(tmp_path):
         run = euler(1000)
     run.save(tmp_path / "run.nc")
     again = art.load_run(tmp_path / "run.nc")
-    assert again.doubts == run.doubts
+    assert again.warnings == run.warnings
     assert not again.ok
 
 
@@ -179,14 +179,21 @@ def test_a_projection_that_works_too_much():
     m, q, v = moving()
     with pytest.warns(DoubtfulResult) as told:
         run = art.simulate(m, 2.0, q0=q, v0=v, method="euler", step=0.05)
-    assert any(d.figure.startswith("energy moved by the return") for d in run.doubts)
-    assert any(d.figure.startswith("constraint residual in position") for d in run.doubts)
+    assert any(d.figure.startswith("energy moved by the return") for d in run.warnings)
+    assert any(d.figure.startswith("constraint residual in position") for d in run.warnings)
     assert len(told) == 1
     assert str(told[0].message).count("Likely cause") == 1
 
 
 def test_limits_are_ordered():
-    assert 0 < doubt.ENERGY_FLOOR < doubt.CONSTRAINT < doubt.ENERGY <= doubt.PROJECTION < 1
+    assert (
+        0
+        < diagnostics.ENERGY_FLOOR
+        < diagnostics.CONSTRAINT
+        < diagnostics.ENERGY
+        <= diagnostics.PROJECTION
+        < 1
+    )
 
 
 @pytest.mark.parametrize(("step", "ok"), [(1e-3, True), (0.02, False)])
@@ -257,13 +264,13 @@ def test_a_small_vibration_under_implicit_methods(method, step, ok):
         return
     with pytest.warns(DoubtfulResult, match="phase by which the method"):
         run = art.simulate(m, 4.0, **start)
-    figures = {d.figure: d.value for d in run.doubts}
+    figures = {d.figure: d.value for d in run.warnings}
     if method == "newmark":
-        assert figures[doubt.PHASE_FIGURE] == pytest.approx(200 * (2 - 2 * np.arctan(1)), rel=1e-6)
+        assert figures[diagnostics.PHASE_FIGURE] == pytest.approx(200 * (2 - 2 * np.arctan(1)), rel=1e-6)
     else:
         first, last = (np.abs(run.q[at, 1]).max() for at in (slice(0, 51), slice(150, 201)))
         # 150 of 200 steps lie between; some four samples a turn miss its largest by up to a tenth
-        left = (1 - figures[doubt.VIBRATION_FIGURE]) ** 0.75
+        left = (1 - figures[diagnostics.VIBRATION_FIGURE]) ** 0.75
         assert left == pytest.approx(last / first, abs=0.1)
 
 
@@ -294,7 +301,7 @@ def test_steps_of_low_order_in_smooth_motion(method, step):
     exact = art.simulate(m, 1.0, v0=v0, method="dormand_prince", step=0.01, rtol=1e-11, outputs=())
     with pytest.warns(DoubtfulResult, match="error of the method's steps"):
         run = art.simulate(m, 1.0, v0=v0, method=method, step=step)
-    told = {d.figure: d.value for d in run.doubts}[doubt.STEPS_FIGURE]
+    told = {d.figure: d.value for d in run.warnings}[diagnostics.STEPS_FIGURE]
     hinges = [6, 7]
     wrong = np.abs(run.v[-1] - exact.v[-1])[hinges] / np.abs(run.v).max(axis=0)[hinges]
     assert 0.5 * wrong.max() < told < 0.2

@@ -15,7 +15,7 @@ from articulus.model.mechanism.numbers import Number, value_of
 
 
 @dataclass(frozen=True)
-class Course:
+class TimeFunctions:
     """A column of functions of time.
 
     Parameters
@@ -27,12 +27,12 @@ class Course:
     functions: tuple[TimeFunction, ...]
 
     @staticmethod
-    def of(x: Any) -> Course | None:
+    def of(x: Any) -> TimeFunctions | None:
         """Return the course meant by a TimeFunction, or by a sequence with one in it; None for anything else."""
         items = tuple(x) if isinstance(x, list | tuple) else (x,)
         if not any(isinstance(item, TimeFunction) for item in items):
             return None
-        return Course(tuple(map(TimeFunction.of, items)))
+        return TimeFunctions(tuple(map(TimeFunction.of, items)))
 
     @property
     def width(self) -> int:
