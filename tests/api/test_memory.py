@@ -11,7 +11,6 @@ from articulus import kernel
 from articulus.dynamics import tree
 from articulus.kernel import jit
 from articulus.simulation.loop.functions import native
-from articulus.simulation.running import loop
 
 from .long_memory import pendulum, use
 
@@ -40,8 +39,6 @@ def test_mechanisms_are_forgotten(monkeypatch, tmp_path):
     monkeypatch.setattr(kernel, "MOST", FEW)
     monkeypatch.setattr(kernel, "_sources", OrderedDict())
     monkeypatch.setattr(kernel, "_kernels", OrderedDict())
-    monkeypatch.setattr(loop, "_MOST_SYSTEMS", FEW)
-    monkeypatch.setattr(loop, "_systems", OrderedDict())
     monkeypatch.setattr(jit, "PER_ENGINE", 5)
     counts = []
     for k in range(MANY):

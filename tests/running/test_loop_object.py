@@ -235,3 +235,14 @@ def test_linear_models_about_many_states_are_those_about_each(period: float | No
             one.outputs,
         )
         assert models[k].period == one.period == period
+
+
+def test_a_mechanism_keeps_the_equations_of_its_loops():
+    """The same loop is not derived again; a change of the mechanism, and its end, drop them."""
+    m = art.load("two_link")
+    pd = art.components.PD(kp=1.0, kd=1.0)
+    kept = art.Loop(m, pd).system
+    assert art.Loop(m, art.components.PD(kp=1.0, kd=1.0)).system is kept
+    assert art.Loop(art.load("two_link"), pd).system is not kept
+    m.frame("more", "ground", (0, 0, 0))
+    assert art.Loop(m, pd).system is not kept

@@ -28,7 +28,7 @@ Params = Mapping[str, Any]
 Wrenches = Mapping[str, Any]
 
 
-COMPILED = ("_kernels", "_functions", "_doubtful", "_tree", "_cut_from")
+COMPILED = ("_kernels", "_functions", "_doubtful", "_tree", "_cut_from", "_equations")
 """Attributes of a mechanism that hold what was compiled for it."""
 
 

@@ -20,7 +20,6 @@ from articulus.errors import InputError, UnsupportedOperation, did_you_mean
 from articulus.kernel.interrupts import heed_interrupts
 from articulus.linear import LinearModel, LinearModels
 from articulus.model.late import registered
-from articulus.model.mechanism import Description, Parameter
 from articulus.model.mechanism.numbers import parameters_in
 from articulus.simulation.loop.component import Component
 from articulus.simulation.loop.components import BeamForces, Expression
@@ -44,6 +43,8 @@ from articulus.simulation.solve.assembly import independent_rows
 
 Controller = Component | PythonController | ca.Function | Callable | Sequence[Component]
 
+MOST_EQUATIONS = 8
+"""Loops of one mechanism whose equations it keeps."""
 FUNCTIONS = ("rhs", "acceleration", "correction")
 """Functions that `Loop.function` gives."""
 
@@ -100,18 +101,25 @@ class Loop:
 
     @heed_interrupts()
     def equations(self, events: Sequence[Event] = ()) -> System:
-        """Return the equations, with places for what the given events hold."""
-        inside, outside = self._split
-        d = self.mechanism.description
-        return _system(
-            d,
-            (*inside, *self.components),
-            outside is not None,
-            self.loops,
-            event_stops(d, events),
-            keeps_found(events),
-            tuple(parameters_in(tuple(events))),
-        )
+        """Return the equations, with places for what the given events hold.
+
+        The mechanism keeps those of its last few loops until it is changed: the same run is often asked for again.
+        """
+        (inside, outside), d = self._split, self.mechanism.description
+        parts = ((*inside, *self.components), outside is not None, event_stops(d, events))
+        found = keeps_found(events), tuple(parameters_in(tuple(events)))
+        kept: OrderedDict[Any, System] = self.mechanism.__dict__.setdefault("_equations", OrderedDict())
+        key = (*parts, *found, self.loops)
+        try:
+            system = kept.pop(key, None)
+        except TypeError:  # a component that holds something unhashable, such as an array
+            return System(Network(d, *parts, as_found=found[0], of_events=found[1]), self.loops)
+        if system is None:
+            system = System(Network(d, *parts, as_found=found[0], of_events=found[1]), self.loops)
+        kept[key] = system
+        while len(kept) > MOST_EQUATIONS:
+            kept.popitem(last=False)
+        return system
 
     @property
     def signals(self) -> dict[str, Signal]:
@@ -449,38 +457,6 @@ def begin_states(setup: Specification) -> tuple[np.ndarray, np.ndarray, np.ndarr
     for update in system.updates:
         d = np.reshape(native(update.function)(c, d, p, np.zeros(system.nw), s.t0, s.step), d.shape)
     return c, d, p
-
-
-_systems: OrderedDict[Any, System] = OrderedDict()
-_MOST_SYSTEMS = 32
-
-
-def _system(
-    description: Description,
-    components: tuple[Component, ...],
-    outside: bool,
-    loops: str,
-    stops: tuple[str, ...],
-    as_found: bool,
-    of_events: tuple[Parameter, ...] = (),
-) -> System:
-    """Return the equations of a loop; those of the last few loops are kept, since the same run is often called again."""
-    values = tuple(p.value for p in description.parameters)
-    key = (description.fingerprint, values, components, outside, loops, stops, as_found, of_events)
-    try:
-        found = _systems.get(key)
-    except TypeError:  # a component that holds something unhashable, such as an array
-        return System(
-            Network(description, components, outside, stops, as_found=as_found, of_events=of_events), loops
-        )
-    if found is None:
-        found = _systems[key] = System(
-            Network(description, components, outside, stops, as_found=as_found, of_events=of_events), loops
-        )
-        while len(_systems) > _MOST_SYSTEMS:
-            _systems.popitem(last=False)
-    _systems.move_to_end(key)
-    return found
 
 
 def _controllers(given: Controller | None) -> tuple[list[Component], PythonController | None]:
