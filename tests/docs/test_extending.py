@@ -154,7 +154,7 @@ def test_method(scratch: Scratch) -> None:
     entry = f"{PACKAGE}/simulation/integrate/__init__.py"
     scratch.enter(
         entry,
-        "from articulus.simulation.integrate.sundials import Sundials\n",
+        "from articulus.simulation.integrate.sundials import Cvodes, Idas, Sundials\n",
         "from articulus.simulation.integrate.three_eighths import ThreeEighths\n",
     )
     scratch.enter(entry, "AB4(), RK4(), AM4()", ", ThreeEighths()")

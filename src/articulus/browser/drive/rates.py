@@ -56,8 +56,8 @@ class OperatorRates(ResolvedRate):
         super().__post_init__()
         convert(self, full=as_numbers, lead=as_numbers, lower=as_numbers, upper=as_numbers)
 
-    def asked(self, s: Scope, size: int) -> SX:
-        return super().asked(s, size) * s.read(f"{NAME}.axes")[list(self.axes)]
+    def operator_command(self, s: Scope, size: int) -> SX:
+        return super().operator_command(s, size) * s.read(f"{NAME}.axes")[list(self.axes)]
 
     def wanted_rates(self, s: Scope, wanted: SX) -> SX:
         n, sticks = wanted.numel(), s.read(f"{NAME}.axes")

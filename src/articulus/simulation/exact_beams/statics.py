@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 
@@ -10,6 +12,11 @@ from articulus.errors import InputError, NumericalError
 from articulus.simulation.exact_beams.assembly import BeamAssembly, displacement_kernel
 from articulus.simulation.exact_beams.beam import Beam
 
+X = TypeVar("X")
+LONGEST = 0.5
+"""Largest displacement in one step of Newton's method [rad, part of a length]."""
+DIVERGED = 1e3
+"""Displacement in a correction that leads nowhere [rad, part of a length]."""
 MOST_HALVINGS = 6
 """How often a load step that does not converge is cut in two."""
 
@@ -47,24 +54,85 @@ def static(
     whole = BeamAssembly(beam)
     q = whole.at(0.0)[0] if start is None else np.array(start, dtype=float)
     for k in range(1, steps + 1):
-        parts, where = ((k - 1) / steps, k / steps), f"load step {k} of {steps}"
-        q = _continue_loading(beam, q, parts, tolerance, max_iterations, where)
+        where = f"load step {k} of {steps}"
+
+        def balanced(q: np.ndarray, part: float, where: str = where) -> np.ndarray:
+            return _balanced(BeamAssembly(_scale_loads(beam, part)), q, tolerance, max_iterations, where)
+
+        q = continue_loading(balanced, q, (k - 1) / steps, k / steps, MOST_HALVINGS)
     return q
 
 
-def _continue_loading(
-    beam: Beam, q: np.ndarray, parts: tuple[float, float], tolerance: float, max_iterations: int, where: str,
-    halvings: int = MOST_HALVINGS,
-) -> np.ndarray:  # fmt: skip
-    """Return the poses under the second part of the loads, from those under the first; halfway first where need be."""
-    first, last = parts
+def continue_loading(balanced: Callable[[X, float], X], x: X, first: float, last: float, halvings: int) -> X:
+    """Return the state under one part of the loads from that under another; halfway first where need be.
+
+    Parameters
+    ----------
+    balanced : callable
+        From a state and a part of the loads to the state in balance under it; raises NumericalError where it finds none.
+    x : state
+        In balance under the part `first`.
+    first, last : float
+        Parts of the loads.
+    halvings : int
+        How often a part may be cut in two.
+    """
     try:
-        return _balanced(BeamAssembly(_scale_loads(beam, last)), q, tolerance, max_iterations, where)
+        return balanced(x, last)
     except NumericalError:
         if not halvings:
             raise
-    middle, rest = (first + last) / 2, (tolerance, max_iterations, where, halvings - 1)
-    return _continue_loading(beam, _continue_loading(beam, q, (first, middle), *rest), (middle, last), *rest)
+    middle = (first + last) / 2
+    halfway = continue_loading(balanced, x, first, middle, halvings - 1)
+    return continue_loading(balanced, halfway, middle, last, halvings - 1)
+
+
+def mixed_newton(
+    x: X,
+    correct: Callable[[X, np.ndarray | None], tuple[np.ndarray, np.ndarray]],
+    move: Callable[[X, np.ndarray], X],
+    predict: Callable[[X, np.ndarray], np.ndarray],
+    size: Callable[[np.ndarray], float],
+    limit: Callable[[X], float],
+    iterations: int,
+) -> X | None:
+    """Return the state where the forces on beams balance; None where it is not found.
+
+    Newton's method on poses and stresses as independent unknowns, the stresses eliminated in each element: the
+    geometric stiffness is that of the stress which the last correction predicted, not of the stress at the corrected
+    poses. Both have the same solution; but a rotation of a slender beam stretches it by a second-order error, which,
+    times EA, is a stress without meaning, and a tangent with it leads astray.
+
+    Parameters
+    ----------
+    x : state
+        Estimate.
+    correct : callable
+        From a state and the stress (None: that of the state) to Newton's correction and the stress that was taken.
+    move : callable
+        From a state and a part of a correction to the next state.
+    predict : callable
+        From a state and a correction to the stress that it predicts.
+    size : callable
+        Largest displacement in a correction [-]; a step is at most `LONGEST`.
+    limit : callable
+        Size of a correction at which the iteration ends.
+    iterations : int
+
+    Source: Magisano, Leonetti & Garcea 2017 (mixed integration points).
+    """
+    stress = None
+    for _ in range(iterations):
+        change, stress = correct(x, stress)
+        large = size(change)
+        if not large < DIVERGED:
+            return None
+        part = min(1.0, LONGEST / large) if large else 1.0
+        stress = (1 - part) * stress + part * predict(x, change)
+        x = move(x, part * change)
+        if large <= limit(x):
+            return x
+    return None
 
 
 def _scale_loads(beam: Beam, part: float) -> Beam:
@@ -81,37 +149,34 @@ def _scale_loads(beam: Beam, part: float) -> Beam:
 def _balanced(
     beam: BeamAssembly, q: np.ndarray, tolerance: float, max_iterations: int, where: str
 ) -> np.ndarray:
-    """Return the poses where the forces balance.
-
-    Newton's method on poses and stresses as independent unknowns, the stresses eliminated in each element: the
-    geometric stiffness is that of the stress which the last correction predicted, not of the stress at the corrected
-    poses. Both have the same solution; but a rotation of a slender beam stretches it by a second-order error, which,
-    times EA, is a stress without meaning, and a tangent with it leads astray.
-
-    Source: Magisano, Leonetti & Garcea 2017 (mixed integration points).
-    """
-    still, before = np.zeros((beam.nodes, 6)), q
+    """Return the poses where the forces balance, by `mixed_newton`."""
+    still = np.zeros((beam.nodes, 6))
     scale = np.array([1.0] * 3 + [beam.lengths.sum()] * 3)
-    stress = beam.stress(q)
-    for _ in range(max_iterations):
+
+    def correct(poses: np.ndarray, stress: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        stress = beam.stress(poses) if stress is None else stress
         try:
-            solve = beam.factor(beam.blocks(0.0, q, still, still, 0.0, 0.0, stress=stress))
+            solve = beam.factor(beam.blocks(0.0, poses, still, still, 0.0, 0.0, stress=stress))
         except np.linalg.LinAlgError:
             raise NumericalError(
                 f"beam: {where}: the stiffness is singular; likely the supports leave a rigid motion free, or this is "
                 "a buckling load",
-                result=before,
+                result=q,
             ) from None
-        change = -solve(beam.residual(0.0, q, still, still).ravel()).reshape(-1, 6)
-        size = np.abs(change / scale).max()
-        if not size < 1e3:
-            break
-        part = min(1.0, 0.5 / size)
-        stress = (1 - part) * stress + part * beam.stress(q, change)
-        q = displacement_kernel()(q, change * part)
-        if size <= tolerance:
-            return q
-    raise NumericalError(
-        f"beam: {where}: no balance after {max_iterations} iterations; likely more load steps are needed",
-        result=before,
+        return -solve(beam.residual(0.0, poses, still, still).ravel()).reshape(-1, 6), stress
+
+    found = mixed_newton(
+        q,
+        correct,
+        displacement_kernel(),
+        beam.stress,
+        lambda change: float(np.abs(change / scale).max()),
+        lambda _: tolerance,
+        max_iterations,
     )
+    if found is None:
+        raise NumericalError(
+            f"beam: {where}: no balance after {max_iterations} iterations; likely more load steps are needed",
+            result=q,
+        )
+    return found

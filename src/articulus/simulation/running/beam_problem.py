@@ -225,7 +225,7 @@ class BeamProblem:
     def __init__(self, equations: BeamEquations, d: Array, p: Array, w: Array, h: float):
         e = self._e = equations
         self._p = p
-        own, params = e.apart.held(d, p)
+        own, params = e.apart.held_values(d, p)
         c = e.parts.rest.c0.copy()
         self._q, self._v = c[: e.nq], c[e.nq : e.nq + e.nv]
         self._t, self._vdot, self._lambda = np.zeros(()), np.zeros(e.nv), np.zeros(e.m)

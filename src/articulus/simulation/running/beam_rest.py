@@ -1,6 +1,6 @@
 """Where a loop with beams of large deflection is at rest: Newton's method on the mechanism cut at its elements.
 
-Poses and element stresses are independent unknowns, as for a beam alone (`beams/statics.py`): the geometric stiffness is that of the
+Poses and element stresses are independent unknowns, as for a beam alone (`exact_beams/statics.py`, whose iteration and load steps this takes): the geometric stiffness is that of the
 stress which the last correction predicted. What is out of balance at the estimate is taken away in parts, r(x) = (1 - s) r(start),
 each from the solution before; a part that does not converge is halved. Where this fails, as from a position in which nothing holds
 a joint, displacements are held back by a share of the mass matrix, r(x) + m M dq = 0, from solution to solution with a smaller share:
@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from articulus.errors import NumericalError, doubtful
+from articulus.simulation.exact_beams.statics import LONGEST, continue_loading, mixed_newton
 from articulus.simulation.integrate.mechanical import MotionPoint
 from articulus.simulation.running.beam_problem import BeamProblem
 
@@ -33,14 +34,20 @@ SLOW = 1e-4
 FASTEST, SLOWEST = 1e-5, 1e3
 """Times of a fall over the characteristic time of the mechanism that count: what is quicker is rounding, what is slower a motion that nothing
 holds [-]."""
-LONGEST = 0.5
-"""Largest change of a displacement in one step [rad, m]."""
 
 
 class BeamRest(NamedTuple):
     """Positions and multipliers of the cut mechanism."""
 
     q: Array
+    multipliers: Array
+
+
+class _Moved(NamedTuple):
+    """A state on the way: positions, displacements from the beginning where the mass holds them back, multipliers."""
+
+    q: Array
+    dq: Array
     multipliers: Array
 
 
@@ -74,44 +81,39 @@ class _Search:
         found = self.problem.residual(at)
         return tuple(a - (1 - part) * b for a, b in zip(found, self.start)) if part < 1 else found
 
-    def continue_loading(self, x: BeamRest, first: float, last: float, halvings: int = HALVINGS) -> BeamRest:
-        """Return the state under the second part of the loads from that under the first."""
-        try:
-            return self.balanced(x, last)
-        except NumericalError:
-            if not halvings:
-                raise
-        middle = (first + last) / 2
-        return self.continue_loading(
-            self.continue_loading(x, first, middle, halvings - 1), middle, last, halvings - 1
-        )
-
     def balanced(self, x: BeamRest, part: float = 1.0, mass: float = 0.0) -> BeamRest:
-        """Return the state in balance, by Newton's method with predicted stresses.
+        """Return the state in balance, by `mixed_newton`.
 
         With a share `mass` [1/s^2] of the mass matrix, each displacement dq from x is held back by mass M dq.
         """
-        n, dq, multipliers, stress = self.still.size, self.still, x.multipliers, None
-        for _ in range(ITERATIONS):
-            q = self.problem.move(self.t, x.q, dq)
-            at = MotionPoint(self.t, q, dq, self.still, mass * dq, multipliers)
-            left = self.left(at, part)
+        n, begin = self.still.size, x.q
+
+        def correct(at: _Moved, stress: Array | None) -> tuple[Array, Array]:
+            point = MotionPoint(self.t, at.q, at.dq, self.still, mass * at.dq, at.multipliers)
+            left = self.left(point, part)
             self.history.append(float(max(np.abs(each).max(initial=0.0) for each in left)))
             stress = self.problem.stress() if stress is None else stress
-            change = self._change(at, left, mass, stress)
-            size = float(np.abs(change[:n]).max())
-            if not size < 1e3:
-                break
-            share = min(1.0, LONGEST / size)
-            stress = (1 - share) * stress + share * self.problem.stress(change)
-            multipliers = multipliers + share * change[n:]
+            return self._change(point, left, mass, stress), stress
+
+        def move(at: _Moved, change: Array) -> _Moved:
+            multipliers = at.multipliers + change[n:]
             if mass:
-                dq = dq + share * change[:n]
-            else:
-                x = BeamRest(self.problem.move(self.t, q, share * change[:n]), multipliers)
-            if size <= TOLERANCE * max(1.0, np.abs(x.q).max()):
-                return BeamRest(self.problem.move(self.t, x.q, dq), multipliers)
-        raise NumericalError(f"equilibrium: no balance after {ITERATIONS} steps")
+                dq = at.dq + change[:n]
+                return _Moved(self.problem.move(self.t, begin, dq), dq, multipliers)
+            return _Moved(self.problem.move(self.t, at.q, change[:n]), self.still, multipliers)
+
+        found = mixed_newton(
+            _Moved(self.problem.move(self.t, begin, self.still), self.still, x.multipliers),
+            correct,
+            move,
+            lambda _, change: self.problem.stress(change),
+            lambda change: float(np.abs(change[:n]).max()),
+            lambda at: TOLERANCE * max(1.0, np.abs(begin if mass else at.q).max()),
+            ITERATIONS,
+        )
+        if found is None:
+            raise NumericalError(f"equilibrium: no balance after {ITERATIONS} steps")
+        return BeamRest(found.q, found.multipliers)
 
     def _change(self, at: MotionPoint, left: tuple[Array, ...], mass: float, stress: Array) -> Array:
         """Return Newton's correction of displacements and multipliers."""
@@ -216,7 +218,7 @@ def at_rest(
     search, x = _Search(problem, t, v, time), BeamRest(q, np.zeros(rows))
     search.start = tuple(each.copy() for each in problem.residual(MotionPoint(t, q, v, v, v, x.multipliers)))
     try:
-        found = search.continue_loading(x, 0.0, 1.0)
+        found = continue_loading(search.balanced, x, 0.0, 1.0, HALVINGS)
     except NumericalError:
         found = None
     try:
