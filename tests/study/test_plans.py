@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 import articulus as art
 from articulus.cli.commands import app
 from articulus.errors import DoubtfulResult, ModelError
-from articulus.motion.trajectory import Ball, Clear, Facing, FeedbackPlan, Hull, InBox, OnLine, load_plan
+from articulus.motion.trajectory import Ball, Clear, Facing, Hull, InBox, OnLine, load_plan
+from articulus.motion.trajectory.riccati_plan import FeedbackPlan
 from articulus.study.plans import parse_task, read_task, run_task
 from articulus.study.plans import report as plan_page
 from articulus.study.plans.reader import GOAL, HEAD, HULL, KEEPS, OBSTACLES, SOLVE, TASK, TOP

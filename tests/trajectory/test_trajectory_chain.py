@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from articulus.errors import InputError
-from articulus.motion.trajectory import ConvectedChain, ConvectedLink, Plan, Segment, ode, solve_problem
+from articulus.motion.trajectory import Plan, ode, solve_problem
+from articulus.motion.trajectory.convected_chain import ConvectedChain, ConvectedLink, Segment
 
 LINK = ConvectedLink((Segment(0.6, 0.9, 80.0, 3), Segment(0.2, 0.4, 1e3)), mass=0.3, inertia=0.01)
 

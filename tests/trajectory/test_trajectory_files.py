@@ -18,7 +18,6 @@ from articulus.motion.trajectory import (
     Clear,
     Crate,
     Facing,
-    FeedbackPlan,
     Hull,
     Obstacle,
     Plan,
@@ -29,6 +28,7 @@ from articulus.motion.trajectory import (
     solve_problem,
 )
 from articulus.motion.trajectory.formulas import read, written
+from articulus.motion.trajectory.riccati_plan import FeedbackPlan
 from articulus.simulation.results.store import read_dataset, write_dataset
 
 TIP = Hull("tip", (0, 0, 0), (0, 0, 0), 0.05, balls=1)

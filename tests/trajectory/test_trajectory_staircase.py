@@ -29,7 +29,7 @@ def program(N, nx=3, nu=2, quadratic=False, seed=0):
         if k == 0:
             low[:nx] = high[:nx] = random.uniform(-1, 1, nx)
         out.append(
-            trajectory.Stage(
+            trajectory.staircase.Stage(
                 nx,
                 random.normal(size=n),
                 None if last else step,
@@ -68,7 +68,7 @@ def test_all_methods_find_the_optimum_of_a_linear_program(seed):
     stages = program(8, seed=seed)
     truth = highs(stages)
     for method, tolerance in (("active_set", 1e-9), ("interior_point", 1e-8), ("hpipm", 1e-7)):
-        assert trajectory.solve_stages(stages, method).cost == pytest.approx(
+        assert trajectory.staircase.solve_stages(stages, method).cost == pytest.approx(
             truth, abs=tolerance * (1 + abs(truth))
         ), method
 
@@ -91,7 +91,9 @@ def uneven(seed):
         step = random.normal(size=(states[k + 1], nx + nu)) / 2 if k < 12 else None
         shift = None if step is None else random.normal(size=len(step))
         out.append(
-            trajectory.Stage(nx, random.normal(size=nx + nu), step, shift, rows, lower, upper, low, high)
+            trajectory.staircase.Stage(
+                nx, random.normal(size=nx + nu), step, shift, rows, lower, upper, low, high
+            )
         )
         x = None if step is None else step @ z + shift
     return out
@@ -101,7 +103,7 @@ def uneven(seed):
 def test_stages_of_different_sizes_with_equations(seed):
     stages = uneven(seed)
     truth = highs(stages)
-    found = trajectory.solve_stages(stages)
+    found = trajectory.staircase.solve_stages(stages)
     assert found.cost == pytest.approx(truth, abs=1e-8 * (1 + abs(truth)))
     for k, s in enumerate(stages):
         assert (s.rows @ found.z[k])[2] == pytest.approx(s.lower[2], abs=1e-9)
@@ -110,7 +112,7 @@ def test_stages_of_different_sizes_with_equations(seed):
 def test_many_stages_are_solved_as_well_as_few():
     """The search goes on to rounding, which grows slowly with the number of rows, and agrees with HiGHS to its own tolerance of 1e-7."""
     stages = program(400, 6, 3, seed=1)
-    found, truth = trajectory.solve_stages(stages), highs(stages)
+    found, truth = trajectory.staircase.solve_stages(stages), highs(stages)
     assert found.residual < 1e-11
     assert found.cost == pytest.approx(truth, rel=1e-7)
 
@@ -155,22 +157,22 @@ def test_the_matrix_of_a_newton_step_is_that_of_the_conditions():
 
 def test_prices_are_derivatives_of_the_cost():
     stages = program(6, seed=2)
-    found = trajectory.solve_stages(stages, "active_set")
+    found = trajectory.staircase.solve_stages(stages, "active_set")
     from dataclasses import replace
 
     small = 1e-6  # the optimal cost is piecewise linear: a difference is exact while no row changes
     moved = [replace(stages[0], shift=stages[0].shift + small * np.array([1, 0, 0])), *stages[1:]]
-    assert (trajectory.solve_stages(moved, "active_set").cost - found.cost) / small == pytest.approx(
-        found.prices[0][0], rel=1e-5
-    )
-    other = trajectory.solve_stages(stages)
+    assert (
+        trajectory.staircase.solve_stages(moved, "active_set").cost - found.cost
+    ) / small == pytest.approx(found.prices[0][0], rel=1e-5)
+    other = trajectory.staircase.solve_stages(stages)
     for a, b in zip((*found.prices, *found.pressures), (*other.prices, *other.pressures)):
         np.testing.assert_allclose(a, b, atol=1e-6)
 
 
 def test_quadratic_programs_meet_the_conditions_of_optimality_and_agree():
     stages = program(12, quadratic=True)
-    own, other = (trajectory.solve_stages(stages, method) for method in ("interior_point", "hpipm"))
+    own, other = (trajectory.staircase.solve_stages(stages, method) for method in ("interior_point", "hpipm"))
     assert own.cost == pytest.approx(other.cost, rel=1e-8)
     for k, s in enumerate(stages):
         force = s.c + s.H @ own.z[k] + s.rows.T @ own.pressures[k]
@@ -187,7 +189,7 @@ def test_what_cannot_be_kept_is_named(method):
     stages = program(6)
     s = stages[4]
     thrust = np.eye(5)[3]  # u[0], at most 1
-    stages[4] = trajectory.Stage(
+    stages[4] = trajectory.staircase.Stage(
         3,
         s.c,
         s.step,
@@ -199,7 +201,7 @@ def test_what_cannot_be_kept_is_named(method):
         s.high,
         names=("a", "b", "burn"),
     )
-    found = trajectory.solve_stages(stages, method)
+    found = trajectory.staircase.solve_stages(stages, method)
     assert found.status == "infeasible"
     assert found.violations[0].amount == pytest.approx(0.5, abs=1e-6)
     with pytest.raises(NumericalError, match=r"stage 4, ('burn'|bounds of u\[0\])"):
@@ -208,8 +210,8 @@ def test_what_cannot_be_kept_is_named(method):
 
 @pytest.mark.parametrize("method", ["active_set", "interior_point"])
 def test_a_cost_without_end_is_told(method):
-    free = trajectory.Stage(1, [0.0, -1.0], [[1.0, 1.0]], low=[0, 0], high=[0, np.inf])
-    found = trajectory.solve_stages([free, trajectory.Stage(1, [0.0])], method)
+    free = trajectory.staircase.Stage(1, [0.0, -1.0], [[1.0, 1.0]], low=[0, 0], high=[0, np.inf])
+    found = trajectory.staircase.solve_stages([free, trajectory.staircase.Stage(1, [0.0])], method)
     with pytest.raises(NumericalError, match="unbounded"):
         _ = found.cost
     assert found.residual > 1e-3  # the conditions of optimality are not met
@@ -218,19 +220,24 @@ def test_a_cost_without_end_is_told(method):
 def test_bad_programs_are_named():
     good = program(3)
     with pytest.raises(InputError, match="stage 1: found a step to 2 states"):
-        trajectory.solve_stages(
-            [good[0], trajectory.Stage(3, np.zeros(5), np.zeros((2, 5)), np.zeros(2)), *good[2:]]
+        trajectory.staircase.solve_stages(
+            [good[0], trajectory.staircase.Stage(3, np.zeros(5), np.zeros((2, 5)), np.zeros(2)), *good[2:]]
         )
     with pytest.raises(InputError, match=r"stage 0.*positive semidefinite"):
-        trajectory.solve_stages([trajectory.Stage(1, [0.0], [[1.0]], H=[[-1.0]]), trajectory.Stage(1, [0.0])])
+        trajectory.staircase.solve_stages(
+            [trajectory.staircase.Stage(1, [0.0], [[1.0]], H=[[-1.0]]), trajectory.staircase.Stage(1, [0.0])]
+        )
     with pytest.raises(InputError, match=r"stage 0, bounds of u.0.: found bounds 1 and 0"):
-        trajectory.solve_stages(
-            [trajectory.Stage(0, [0.0], [[1.0]], low=1.0, high=0.0), trajectory.Stage(1, [0.0])]
+        trajectory.staircase.solve_stages(
+            [
+                trajectory.staircase.Stage(0, [0.0], [[1.0]], low=1.0, high=0.0),
+                trajectory.staircase.Stage(1, [0.0]),
+            ]
         )
     with pytest.raises(InputError, match="linear program"):
-        trajectory.solve_stages(program(3, quadratic=True), "active_set")
+        trajectory.staircase.solve_stages(program(3, quadratic=True), "active_set")
     with pytest.raises(InputError, match="interior_point"):
-        trajectory.solve_stages(good, "interior-point")
+        trajectory.staircase.solve_stages(good, "interior-point")
 
 
 @pytest.mark.parametrize(
@@ -248,27 +255,29 @@ def test_bad_programs_are_named():
 def test_stages_that_make_no_sense(change, text):
     given = {"states": 1, "c": [0.0, 1.0], "step": [[1.0, 1.0]], "low": -1.0, "high": 1.0} | change
     with pytest.raises(InputError, match=text):
-        trajectory.solve_stages([trajectory.Stage(**given), trajectory.Stage(1, [1.0])])
+        trajectory.staircase.solve_stages(
+            [trajectory.staircase.Stage(**given), trajectory.staircase.Stage(1, [1.0])]
+        )
 
 
 def test_guesses_that_are_no_numbers_are_told():
     good = program(3)
     with pytest.raises(InputError, match="not finite"):
-        trajectory.solve_stages(good, "active_set", guess=[np.full(s.size, np.nan) for s in good])
+        trajectory.staircase.solve_stages(good, "active_set", guess=[np.full(s.size, np.nan) for s in good])
 
 
 def test_factors_touch_few_stages_where_changes_die_out():
     """A row that holds all states of a stage cuts the program in two: an exchange before it does not touch what is after."""
     random = np.random.default_rng(0)
     own = [np.eye(2) if k % 5 else random.normal(size=(2, 2)) for k in range(50)]
-    factors = trajectory.StaircaseQL(own, [np.zeros((2, 2))] * 49)
+    factors = trajectory.staircase.StaircaseQL(own, [np.zeros((2, 2))] * 49)
     assert factors.exchange((40, 0), 40, np.array([2.0, 1.0]), np.array([0.3, 0.1])) <= 2
     assert set(factors.unit(40, 1)) <= {40, 41}
 
 
 def test_singular_rows_are_told():
     with pytest.raises(NumericalError, match="stage 1"):
-        trajectory.StaircaseQL([np.eye(2), np.ones((2, 2))], [np.zeros((2, 2))])
+        trajectory.staircase.StaircaseQL([np.eye(2), np.ones((2, 2))], [np.zeros((2, 2))])
 
 
 def test_least_time_of_a_cart_by_a_sequence():
@@ -284,7 +293,7 @@ def test_least_time_of_a_cart_by_a_sequence():
         final=T,
         time=T,
     )
-    motion = trajectory.solve_staged(trajectory.staged(cart, 10))
+    motion = trajectory.staircase.solve_staged(trajectory.staircase.staged(cart, 10))
     assert motion.cost == pytest.approx(
         2.0, abs=1e-7
     )  # 2 sqrt(distance / acceleration); the switch is between stages
@@ -296,7 +305,7 @@ def test_a_sequence_says_what_cannot_be_reached():
     cart = trajectory.ode(
         x, u, ca.vertcat(x[1], u), duration=1.0, start=[0, 0], end=[1, 0], u_bounds=[(-1, 1)], running=u**2
     )
-    motion = trajectory.solve_staged(trajectory.staged(cart, 10))
+    motion = trajectory.staircase.solve_staged(trajectory.staircase.staged(cart, 10))
     # at rest after 1 s with 1 m/s^2 it is 0.25 m away at most
     with pytest.raises(NumericalError, match=r"stage 10, end of x_0: off by 0\.75"):
         _ = motion.cost
@@ -305,14 +314,14 @@ def test_a_sequence_says_what_cannot_be_reached():
 def test_stages_of_the_users_own_functions():
     """Newton's square root in disguise: x_1 = x_0 + u, cost (x_1^2 - 2)^2, u the only unknown."""
     x, u = ca.SX.sym("x"), ca.SX.sym("u")
-    problem = trajectory.StagedProblem(
+    problem = trajectory.staircase.StagedProblem(
         1,
         ca.Function("step", [x, u], [x + u]),
         [1.0],
         final=ca.Function("final", [x], [(x**2 - 2) ** 2]),
         u_bounds=[(0, 1)],
     )
-    assert trajectory.solve_staged(problem).x[1, 0] == pytest.approx(np.sqrt(2), abs=1e-7)
+    assert trajectory.staircase.solve_staged(problem).x[1, 0] == pytest.approx(np.sqrt(2), abs=1e-7)
 
 
 def test_limits_of_the_whole_way_hold_at_the_end_too():
@@ -329,7 +338,7 @@ def test_limits_of_the_whole_way_hold_at_the_end_too():
         final=-x[0],
         running=1e-3 * u**2,
     )
-    motion = trajectory.solve_staged(trajectory.staged(cart, 10))
+    motion = trajectory.staircase.solve_staged(trajectory.staircase.staged(cart, 10))
     assert motion.cost > -0.3
     assert motion.x[-1, 0] == pytest.approx(0.3, abs=1e-6)
 
@@ -351,4 +360,4 @@ def test_what_stages_cannot_keep_is_refused():
         ({"end": (cart.end[0], held)}, "found limits of .* at the end; expected"),
     ):
         with pytest.raises(InputError, match=text):
-            trajectory.staged(replace(cart, **change), 5)
+            trajectory.staircase.staged(replace(cart, **change), 5)

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 import articulus as art
 from articulus.motion import trajectory
-from articulus.motion.trajectory import Jump, feedback_law
+from articulus.motion.trajectory.stochastic import Jump, feedback_law
 
 x, u = ca.SX.sym("x"), ca.SX.sym("u")
 T = ca.SX.sym("t")
@@ -19,7 +19,7 @@ X, U = ca.SX.sym("x", 2), ca.SX.sym("u", 2)
 TILT = np.array([[np.cos(0.5), -np.sin(0.5)], [np.sin(0.5), np.cos(0.5)]])
 
 
-def scalar(points: int, noise: float = 0.3, limit: float = 10.0, **more) -> trajectory.FeedbackLaw:
+def scalar(points: int, noise: float = 0.3, limit: float = 10.0, **more) -> trajectory.stochastic.FeedbackLaw:
     return feedback_law(
         x,
         u,
@@ -89,7 +89,7 @@ def test_expected_cost_is_that_of_many_runs() -> None:
     )  # sampling, and Euler's method: half a step of the rate 0.5
 
 
-def tilted(points: int, **more) -> trajectory.FeedbackLaw:
+def tilted(points: int, **more) -> trajectory.stochastic.FeedbackLaw:
     """Return the law of two problems of one state each, seen in turned coordinates: derivatives and noise are mixed."""
     A = TILT @ np.diag([-0.5, -0.2]) @ TILT.T
     return feedback_law(
@@ -120,7 +120,7 @@ def test_two_states_with_bounds_that_hold() -> None:
 
 
 def test_threads_change_nothing(monkeypatch) -> None:
-    monkeypatch.setattr("articulus.motion.trajectory.stochastic.SHARE", 100)
+    monkeypatch.setattr("articulus.motion.trajectory.stochastic.law.SHARE", 100)
     with art.kernel.threads(1):
         one = tilted(17, steps=70)
     with art.kernel.threads(3):

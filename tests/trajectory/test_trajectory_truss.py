@@ -16,15 +16,15 @@ def lifted(truss, rise, steps=5):
 
 
 def test_degrees_of_freedom():
-    assert trajectory.octahedral(5).freedom == 30  # six legs a bay
-    assert trajectory.double_octahedral(5).freedom == 15  # three
+    assert trajectory.truss.octahedral(5).freedom == 30  # six legs a bay
+    assert trajectory.truss.double_octahedral(5).freedom == 15  # three
 
 
-@pytest.mark.parametrize("make", [trajectory.octahedral, trajectory.double_octahedral])
+@pytest.mark.parametrize("make", [trajectory.truss.octahedral, trajectory.truss.double_octahedral])
 def test_nodes_follow_and_rods_keep_their_lengths(make):
     truss = make(3)
     poses = lifted(truss, (0.1, 0.05, 0.05))
-    motion = trajectory.track_nodes(truss, poses)
+    motion = trajectory.truss.track_nodes(truss, poses)
     assert not motion.complaints
     rods = truss.lengths(motion.nodes, truss.rods) - truss.lengths(truss.nodes, truss.rods)
     assert np.abs(rods).max() < 1e-10  # Newton steps end at 1e-12
@@ -34,10 +34,10 @@ def test_nodes_follow_and_rods_keep_their_lengths(make):
 
 def test_a_straight_lift_along_a_curve_is_the_same_for_every_bay():
     """A straight curve has no other shape: faces at equal distances, all legs of one length, by hand."""
-    truss = trajectory.octahedral(4)
+    truss = trajectory.truss.octahedral(4)
     poses = lifted(truss, (0, 0, 0.4))
-    for curve in (trajectory.ShapeCurve(5), trajectory.ShapeCurve(7, "bspline")):
-        motion = trajectory.follow_curve(truss, poses, curve)
+    for curve in (trajectory.truss.ShapeCurve(5), trajectory.truss.ShapeCurve(7, "bspline")):
+        motion = trajectory.truss.follow_curve(truss, poses, curve)
         assert not motion.complaints
         heights = (2.0 + np.linspace(0, 0.4, 6)[1:]) / 4
         flat = np.sqrt(truss.lengths(truss.nodes)[0] ** 2 - 0.5**2)
@@ -46,7 +46,7 @@ def test_a_straight_lift_along_a_curve_is_the_same_for_every_bay():
         )
 
 
-@pytest.mark.parametrize("curve", [trajectory.ShapeCurve(6), trajectory.ShapeCurve(8, "bspline")])
+@pytest.mark.parametrize("curve", [trajectory.truss.ShapeCurve(6), trajectory.truss.ShapeCurve(8, "bspline")])
 def test_weights_sum_to_one_and_touch_both_ends(curve):
     s = np.linspace(0, 1, 9)
     weights, slopes = curve.weights(s)
@@ -60,24 +60,24 @@ def test_weights_sum_to_one_and_touch_both_ends(curve):
 
 
 def test_what_is_out_of_reach_is_told():
-    truss = trajectory.octahedral(2)
-    motion = trajectory.track_nodes(truss, lifted(truss, (0, 0, 3.0)))
+    truss = trajectory.truss.octahedral(2)
+    motion = trajectory.truss.track_nodes(truss, lifted(truss, (0, 0, 3.0)))
     assert any("leg" in c or "out of reach" in c for c in motion.complaints)
     cube = trajectory.Crate((0.0, 0.0, 1.0), (0.2, 0.2, 0.2))  # where the end itself has to be
-    motion = trajectory.track_nodes(truss, lifted(truss, (0, 0, 0.0), 1), obstacles=[cube], margin=0.3)
+    motion = trajectory.truss.track_nodes(truss, lifted(truss, (0, 0, 0.0), 1), obstacles=[cube], margin=0.3)
     assert any("clearance" in c for c in motion.complaints)
 
 
 def test_bad_input_is_named():
     with pytest.raises(art.InputError, match="orthogonal"):
-        trajectory.track_nodes(trajectory.octahedral(1), 2 * np.eye(4)[None])
-    truss = trajectory.double_octahedral(2)
+        trajectory.truss.track_nodes(trajectory.truss.octahedral(1), 2 * np.eye(4)[None])
+    truss = trajectory.truss.double_octahedral(2)
     with pytest.raises(art.InputError, match="bay 0 has 3 degrees of freedom"):
-        trajectory.follow_curve(truss, lifted(truss, (0, 0, 0.1)))
+        trajectory.truss.follow_curve(truss, lifted(truss, (0, 0, 0.1)))
     with pytest.raises(art.InputError, match="stroke"):
-        trajectory.octahedral(2, stroke=(0.1, 0.2))
+        trajectory.truss.octahedral(2, stroke=(0.1, 0.2))
     with pytest.raises(art.InputError, match="4 or more"):
-        trajectory.ShapeCurve(3)
+        trajectory.truss.ShapeCurve(3)
 
 
 def test_settle_keeps_equations_before_limits_before_wishes():
@@ -98,10 +98,10 @@ def test_an_arm_of_seven_joints_keeps_its_elbow_clear_and_reaches_a_posture():
     q0 = np.array([0.1, 0.5, 0.2, 0.9, 0.3, 0.5, 0.1])
     poses = np.tile(arm.pose("tool", q0), (6, 1, 1))
     poses[:, 1, 3] += np.linspace(0, 0.15, 6)
-    free = trajectory.track_frame(arm, "tool", poses, q0)
+    free = trajectory.truss.track_frame(arm, "tool", poses, q0)
     elbow = arm.pose("link4", free.q)[:, :3, 3]
     ball = trajectory.Ball(tuple(elbow[3] + [0.0, 0.05, 0.0]), 0.05)
-    motion = trajectory.track_frame(
+    motion = trajectory.truss.track_frame(
         arm,
         "tool",
         poses,
@@ -115,13 +115,13 @@ def test_an_arm_of_seven_joints_keeps_its_elbow_clear_and_reaches_a_posture():
     np.testing.assert_allclose(arm.pose("tool", motion.q), poses, atol=1e-9)
     # the places of the elbow that were found are reachable: as a wish they are met from the start of the free motion
     points = arm.pose("link4", motion.q)[:, None, :3, 3]
-    wished = trajectory.track_frame(arm, "tool", poses, q0, frames=["link4"], points=points)
+    wished = trajectory.truss.track_frame(arm, "tool", poses, q0, frames=["link4"], points=points)
     np.testing.assert_allclose(arm.pose("link4", wished.q)[:, None, :3, 3], points, atol=1e-4)
     np.testing.assert_allclose(arm.pose("tool", wished.q), poses, atol=1e-9)
 
 
 def test_the_arm_of_the_library_has_the_corners_of_its_truss():
-    arm, truss = art.load("truss_arm"), trajectory.octahedral(5)
+    arm, truss = art.load("truss_arm"), trajectory.truss.octahedral(5)
     poses = arm.poses(arm.neutral)
     corners = [poses[f"face{k}.{i}"][:3, 3] for k in range(1, 6) for i in (1, 2, 3)]
     np.testing.assert_allclose(corners, truss.nodes[3:], atol=1e-14)
@@ -134,22 +134,24 @@ def test_a_frame_half_a_turn_away_is_not_there():
     arm.body("hand", 1.0, (0, 0, 0), (1, 1, 1))
     arm.joint("wrist", art.Revolute((0, 0, 1)), "ground", "hand")
     away = np.diag([-1.0, -1.0, 1.0, 1.0])[None]
-    motion = trajectory.track_frame(arm, "hand", away, [0.0])
+    motion = trajectory.truss.track_frame(arm, "hand", away, [0.0])
     assert abs(motion.q[0, 0]) == pytest.approx(np.pi, abs=1e-9)
     assert not motion.complaints
     flipped = np.diag([1.0, -1.0, -1.0, 1.0])[None]  # about x: out of reach, and told so
-    assert trajectory.track_frame(arm, "hand", flipped, [0.0]).complaints
+    assert trajectory.truss.track_frame(arm, "hand", flipped, [0.0]).complaints
 
 
 def test_arms_and_poses_that_make_no_sense():
     arm = art.load("rrc7")
     pose = arm.pose("tool", np.zeros(7))[None]
     with pytest.raises(art.InputError, match="left hand"):
-        trajectory.track_frame(arm, "tool", pose @ np.diag([-1.0, 1, 1, 1]), np.zeros(7))
+        trajectory.truss.track_frame(arm, "tool", pose @ np.diag([-1.0, 1, 1, 1]), np.zeros(7))
     with pytest.raises(art.InputError, match="expected 7 finite numbers"):
-        trajectory.track_frame(arm, "tool", pose, np.zeros(6))
+        trajectory.truss.track_frame(arm, "tool", pose, np.zeros(6))
     with pytest.raises(art.InputError, match="obstacles, but no hulls"):
-        trajectory.track_frame(arm, "tool", pose, np.zeros(7), obstacles=[trajectory.Ball((0, 0, 0), 0.1)])
+        trajectory.truss.track_frame(
+            arm, "tool", pose, np.zeros(7), obstacles=[trajectory.Ball((0, 0, 0), 0.1)]
+        )
     bars = art.load("n_four_bar", n=1)
     with pytest.raises(art.InputError, match="has closed loops"):
-        trajectory.track_frame(bars, bars.body_names[0], np.eye(4)[None], np.zeros(bars.nq))
+        trajectory.truss.track_frame(bars, bars.body_names[0], np.eye(4)[None], np.zeros(bars.nq))

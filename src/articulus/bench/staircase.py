@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import Effort
 from articulus.bench.timing import Contender, race
-from articulus.motion.trajectory import Stage, solve_stages
+from articulus.motion.trajectory.staircase import Stage, solve_stages
 from articulus.motion.trajectory.staircase.stages import row_matrix, step_matrix
 
 STATES, INPUTS = 6, 3

@@ -13,7 +13,7 @@ import articulus as art
 from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import Effort
 from articulus.bench.timing import Contender, race
-from articulus.motion.trajectory import FeedbackLaw, Jump, feedback_law
+from articulus.motion.trajectory.stochastic import FeedbackLaw, Jump, feedback_law
 
 POINTS, STEPS = 33, 128
 QUICK = 13

@@ -6,14 +6,8 @@ import numpy as np
 
 import articulus as art
 from articulus.errors import DoubtfulResult
-from articulus.motion.trajectory import (
-    ConvectedChain,
-    ConvectedLink,
-    Plan,
-    Segment,
-    path_speed,
-    solve_problem,
-)
+from articulus.motion.trajectory import Plan, path_speed, solve_problem
+from articulus.motion.trajectory.convected_chain import ConvectedChain, ConvectedLink, Segment
 
 BRACKET = 1e5  # N m^2, "rigid"
 MOTOR = 5.415  # kg, outer bracket of link 1 and motor of joint 2

@@ -3,7 +3,8 @@
 import casadi as ca
 import numpy as np
 
-from articulus.motion.trajectory import Stage, StaircaseQL, ode, solve_staged, solve_stages, staged
+from articulus.motion.trajectory import ode
+from articulus.motion.trajectory.staircase import Stage, StaircaseQL, solve_staged, solve_stages, staged
 
 G, STAGES, DURATION = 32.2, 24, 12.0
 """Gravity [ft/s^2], number of stages, time of flight [s]."""

@@ -3,7 +3,7 @@
 import casadi as ca
 import numpy as np
 
-from articulus.motion.trajectory import FeedbackLaw, Jump, feedback_law
+from articulus.motion.trajectory.stochastic import FeedbackLaw, Jump, feedback_law
 
 POINTS = (9, 17, 33, 65, 129)
 P, S = 0.4765964534, 0.0139430255  # of V = P x^2 / 2 + S

@@ -3,7 +3,8 @@
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from articulus.motion.trajectory import Crate, Truss, TrussMotion, follow_curve, octahedral, track_nodes
+from articulus.motion.trajectory import Crate
+from articulus.motion.trajectory.truss import Truss, TrussMotion, follow_curve, octahedral, track_nodes
 
 CUBES = (Crate((0.5, 0.0, 1.6), (0.3, 0.3, 0.3)), Crate((0.3, 0.68, 1.8), (0.3, 0.3, 0.3)))
 """In the way of both methods' motions without them [m]."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from articulus.model.mechanism import Body, Connection, Description, Frame, Free, Pose
-from articulus.motion.trajectory import octahedral
+from articulus.motion.trajectory.truss import octahedral
 
 SIDE, HEIGHT, STROKE, RADIUS = 0.5, 0.5, (0.3, 1.2), 0.02
 """Edge of the triangles, their distance at rest, least and largest length of a leg, radius of the members [m]."""
@@ -18,7 +18,7 @@ def truss_arm(bays: int = 5) -> Description:
 
     Bodies `face1`, `face2`, ... move on free joints `bay1`, `bay2`, ..., six degrees of freedom each. Frames `foot1` to `foot3` on the ground and
     `face1.1` to `face1.3`, ... are the corners: legs are what acts between them (`components.LinearActuator`, `components.SpringDamper`). Frame
-    `tool` is the middle of the last triangle. `trajectory.octahedral(bays)` is the same arm by its nodes.
+    `tool` is the middle of the last triangle. `trajectory.truss.octahedral(bays)` is the same arm by its nodes.
 
     Parameters
     ----------

@@ -12,7 +12,8 @@ import numpy as np
 
 from articulus.errors import NumericalError
 from articulus.model.files.storage import StrPath, as_path, write_text
-from articulus.motion.trajectory import Plan, Residual, plan
+from articulus.motion.trajectory import Plan, plan
+from articulus.motion.trajectory.residual import Residual
 from articulus.simulation.results.store import xarray_module
 from articulus.study.plans.reader import PlanTask
 from articulus.study.runner import make_folder

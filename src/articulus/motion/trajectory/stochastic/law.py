@@ -26,8 +26,8 @@ from scipy.interpolate import RegularGridInterpolator
 from articulus import kernel
 from articulus.errors import InputError, NumericalError
 from articulus.kernel import pool
-from articulus.kernel.corrections import Corrections, Sums, ThreadShare
 from articulus.kernel.lookup import looked_up
+from articulus.motion.trajectory.stochastic.corrections import Corrections, Sums, ThreadShare
 from articulus.simulation.loop.components.expression import Expression
 
 MOST = 40

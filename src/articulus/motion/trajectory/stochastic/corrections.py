@@ -22,12 +22,12 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import address
-from .build import Source
-from .call import PreparedCall
-from .jit import Native
-from .program import Signature
-from .target import Target
+from articulus.kernel.arrays import address
+from articulus.kernel.build import Source
+from articulus.kernel.call import PreparedCall
+from articulus.kernel.jit import Native
+from articulus.kernel.program import Signature
+from articulus.kernel.target import Target
 
 WAITING, LOST, ENDED = 0, -1, -2
 """Call again; no convergence; ended by another thread."""

@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 from articulus import kernel
-from articulus.kernel.corrections import Corrections, Sums, ThreadShare
+from articulus.motion.trajectory.stochastic.corrections import Corrections, Sums, ThreadShare
 
 ROWS, EDGE, STEPS, DT = 53, 2, 7, 0.1
 SIZE = ROWS + 2 * EDGE
