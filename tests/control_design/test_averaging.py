@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from articulus.control import attracted, average_stability, averaged
+from articulus.control.robust import attracted, average_stability, averaged
 from articulus.errors import InputError
 
 

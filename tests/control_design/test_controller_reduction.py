@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from articulus.control import as_plant, lqg, peak_gain, reduce_controller
+from articulus.control import as_plant, lqg, peak_gain
 from articulus.control.connect import close, parallel, series
+from articulus.control.reduction import reduce_controller
 from articulus.errors import InputError, NumericalError
 
 

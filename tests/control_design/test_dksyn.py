@@ -6,8 +6,9 @@ import time
 import numpy as np
 import pytest
 
-from articulus.control import dksyn, hinfsyn, mu_semidefinite, mussv
+from articulus.control import dksyn, hinfsyn, mussv
 from articulus.control.connect import select
+from articulus.control.robust import mu_semidefinite
 from articulus.errors import DoubtfulResult, InputError
 
 

@@ -4,17 +4,9 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from articulus.control import (
-    DesignLimits,
-    fixed_order,
-    h2norm,
-    h2syn,
-    hinfnorm,
-    hinfsyn,
-    optimal_projection,
-    sample,
-)
+from articulus.control import DesignLimits, fixed_order, h2norm, h2syn, hinfnorm, hinfsyn, sample
 from articulus.control.plant import Partition, of_matrices
+from articulus.control.synthesis import optimal_projection
 from articulus.control.synthesis.closed_loop import ClosedLoop
 from articulus.control.synthesis.hinf_problem import without_feedthrough
 from articulus.errors import DoubtfulResult, InputError, NumericalError

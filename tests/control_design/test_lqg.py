@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 import scipy.integrate
 
-from articulus.control import h2syn, kalman, lqg, lqgd, lqr, lqrd, ltru, ltry, sample, weighted_lqg
+from articulus.control import h2syn, kalman, lqg, lqgd, lqr, lqrd, sample
 from articulus.control.connect import close
 from articulus.control.plant import of_matrices
+from articulus.control.synthesis import ltru, ltry, weighted_lqg
 from articulus.errors import DoubtfulResult, InputError
 
 RNG = np.random.default_rng(2)

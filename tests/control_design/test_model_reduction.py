@@ -3,22 +3,10 @@
 import numpy as np
 import pytest
 
-from articulus.control import (
-    Norm,
-    as_plant,
-    balred,
-    bstmr,
-    hankel_values,
-    hinfnorm,
-    margins,
-    minreal,
-    ohklmr,
-    schmr,
-    second_order_balred,
-    weighted_balred,
-)
+from articulus.control import Norm, as_plant, balred, hankel_values, hinfnorm, margins, minreal
 from articulus.control.connect import parallel
 from articulus.control.plant import of_matrices
+from articulus.control.reduction import bstmr, ohklmr, schmr, second_order_balred, weighted_balred
 from articulus.control.reduction.reduced import require_bound
 from articulus.errors import DoubtfulResult, InputError, NumericalError
 from articulus.model.library import structure

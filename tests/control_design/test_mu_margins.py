@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from articulus.control import mu_semidefinite, mussv, one_sided, perron, real_two_sided, two_sided
+from articulus.control import mussv
+from articulus.control.robust import mu_semidefinite, one_sided, perron, real_two_sided, two_sided
 from articulus.errors import InputError
 
 RNG = np.random.default_rng(11)

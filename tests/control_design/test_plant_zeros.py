@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from articulus.control import as_plant, damp, minreal, modal_access, strong_zeros, tzero, zero_dynamics
+from articulus.control import as_plant, damp, minreal, tzero
+from articulus.control.analysis import modal_access, strong_zeros, zero_dynamics
 from articulus.control.connect import series
 from articulus.control.plant import of_matrices
 from articulus.errors import DoubtfulResult, InputError

@@ -5,7 +5,8 @@ import pytest
 import scipy.linalg
 
 import articulus as art
-from articulus.control import decoupling_pd, output_poles, place, rate_feedback
+from articulus.control import place
+from articulus.control.synthesis import decoupling_pd, output_poles, rate_feedback
 from articulus.errors import DoubtfulResult, InputError
 from articulus.structure import beam
 

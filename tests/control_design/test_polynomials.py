@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from articulus.control import edges, kharitonov, polynomic
+from articulus.control.robust import edges, kharitonov, polynomic
 from articulus.control.robust.polynomials import hurwitz
 from articulus.errors import DoubtfulResult, InputError
 

@@ -95,7 +95,7 @@ def test_mu_of_uncertain_parameters():
 
 def test_runs_with_a_step_too_long_for_the_loop_are_doubted():
     arm = art.load("two_link")
-    design = art.control.decoupling_pd(arm.linearize(q=[0.4, 0.2]), frequency=4000.0)
+    design = art.control.synthesis.decoupling_pd(arm.linearize(q=[0.4, 0.2]), frequency=4000.0)
     with pytest.warns(
         DoubtfulResult, match=r"step of the runs, 0\.001 s, is too long for the fastest pole, 4000 rad/s"
     ):

@@ -88,7 +88,7 @@ def test_singular_frequencies_are_crossings_of_singular_values(period):
 
 @pytest.mark.parametrize("period", [None, 0.05])
 def test_interpolation_is_exact(period):
-    from articulus.control import BlockStructure
+    from articulus.control.robust import BlockStructure
 
     rng = np.random.default_rng(0)
     structure = BlockStructure.of([(2, 3), (2, 0), (-1, 0), (1, 1)])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from articulus.control import FrequencyGrid, spectral_factor, wiener_hopf
+from articulus.control.sampled_response import FrequencyGrid, spectral_factor, wiener_hopf
 from articulus.errors import DoubtfulResult, InputError
 
 GRID = FrequencyGrid(2.0, 1024)

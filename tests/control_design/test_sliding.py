@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.control import sliding_mode
+from articulus.control.synthesis import sliding_mode
 from articulus.errors import InputError, NumericalError, UnsupportedOperation
 
 t = ca.SX.sym("t")

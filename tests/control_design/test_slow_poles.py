@@ -4,7 +4,8 @@ import control as ct
 import numpy as np
 import pytest
 
-from articulus.control import gram, h2norm, hinfnorm, lqr, margins, stabsep, zero_dynamics
+from articulus.control import gram, h2norm, hinfnorm, lqr, margins, stabsep
+from articulus.control.analysis import zero_dynamics
 from articulus.control.analysis.stable import at_rest, moving_poles, stable_poles
 
 RATIOS = [1e2, 1e6, 1e9, 1e12]

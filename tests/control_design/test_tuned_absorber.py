@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from articulus.control import tuned_absorber
+from articulus.control.synthesis import tuned_absorber
 from articulus.errors import InputError
 from articulus.model.library import structure
 from articulus.structure import Lumped, Spring, Structure

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from articulus.control import cascade, fraction, robstab, uncertain
+from articulus.control import robstab, uncertain
 from articulus.control.plant import of_matrices
+from articulus.control.robust import cascade, fraction
 from articulus.errors import DoubtfulResult, InputError
 
 RNG = np.random.default_rng(2)

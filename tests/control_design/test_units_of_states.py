@@ -26,11 +26,13 @@ def _standard(d):
 
 METHODS = {
     "ncfsyn": lambda d: control.ncfsyn(_plant(d)),
-    "output_poles": lambda d: control.output_poles(_plant(d), [-1.0]),
-    "weighted_lqg": lambda d: control.weighted_lqg(_plant(d), 1, 1),
+    "output_poles": lambda d: control.synthesis.output_poles(_plant(d), [-1.0]),
+    "weighted_lqg": lambda d: control.synthesis.weighted_lqg(_plant(d), 1, 1),
     "h2syn": lambda d: control.h2syn(_standard(d), 1, 1),
     "hinfsyn": lambda d: control.hinfsyn(_standard(d), 1, 1, relax=0.02),
-    "optimal_projection": lambda d: control.optimal_projection(_standard(d), 5, commands=1, measured=1),
+    "optimal_projection": lambda d: control.synthesis.optimal_projection(
+        _standard(d), 5, commands=1, measured=1
+    ),
 }
 
 
@@ -49,7 +51,7 @@ def test_placed_gain_and_projection_are_in_the_units_of_the_states():
     plain, odd = (control.place(_plant(d), poles).gain for d in (np.ones(6), UNITS))
     np.testing.assert_allclose(odd / UNITS, plain, rtol=1e-6)
     taus = [
-        control.optimal_projection(_standard(d), 5, commands=1, measured=1).projection
+        control.synthesis.optimal_projection(_standard(d), 5, commands=1, measured=1).projection
         for d in (np.ones(6), UNITS)
     ]
     # the search ends where the equations of tau hold to 1e-3

@@ -3,7 +3,8 @@
 import numpy as np
 
 import articulus as art
-from articulus.control import decoupling_pd, place
+from articulus.control import place
+from articulus.control.synthesis import decoupling_pd
 
 GRAVITY = (0.0, 0.0, -9.80665)
 LARGE = 1.0

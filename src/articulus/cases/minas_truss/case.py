@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from articulus.control import tuned_absorber
+from articulus.control.synthesis import tuned_absorber
 from articulus.model.library import structure
 from articulus.model.library.minas_truss import PARASITIC
 from articulus.structure import Structure, guyan, normal_modes

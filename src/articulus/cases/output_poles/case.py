@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from articulus.control import output_poles
+from articulus.control.synthesis import output_poles
 
 A1 = [
     [0.581314086914, 0.504058837890, 0.559921264648, 0.741333007812, 0.303421020507],

@@ -3,9 +3,10 @@
 import numpy as np
 import scipy.linalg
 
-from articulus.control import lqr, rate_feedback
+from articulus.control import lqr
 from articulus.control.analysis.gramians import gramian_root
 from articulus.control.riccati import riccati
+from articulus.control.synthesis import rate_feedback
 from articulus.linear import LinearModel
 from articulus.structure import Structure, beam
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from articulus.control import as_plant, balred, bstmr, hankel_values, ohklmr, peak_gain
+from articulus.control import as_plant, balred, hankel_values, peak_gain
 from articulus.control.connect import parallel, series
+from articulus.control.reduction import bstmr, ohklmr
 from articulus.control.reduction.reduced import ReducedModel
 from articulus.linear import LinearModel
 

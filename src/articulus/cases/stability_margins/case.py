@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from articulus.control import hinfnorm, mussv, one_sided, real_two_sided, robstab, two_sided
+from articulus.control import hinfnorm, mussv, robstab
 from articulus.control.plant import of_matrices
+from articulus.control.robust import one_sided, real_two_sided, two_sided
 from articulus.linear import LinearModel
 
 M = np.array([[0.2, -1, 0.5], [0.8, 0.3, -0.4], [-0.6, 0.7, 0.1]])

@@ -57,7 +57,9 @@ def compute() -> dict:
             1e3**4 * far.response([1e3])[0, 0, 0].real
         ),
         "zeros from the force to the first cart, size [rad/s]": np.abs(control.tzero(near).transmission),
-        "relative degree from the force to the second cart": control.zero_dynamics(far).relative_degree,
+        "relative degree from the force to the second cart": control.analysis.zero_dynamics(
+            far
+        ).relative_degree,
         "vibration for k = 0.5 and 2 [rad/s]": [
             abs(loop.linearize(params={"k": k}, **ports).poles[-1]) for k in (0.5, 2.0)
         ],

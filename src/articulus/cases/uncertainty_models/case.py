@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from articulus.control import UncertainModel, cascade, uncertain
+from articulus.control import UncertainModel, uncertain
+from articulus.control.robust import cascade
 
 FIRST = {
     "al1": 1.3,

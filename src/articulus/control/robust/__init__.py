@@ -1,1 +1,30 @@
 """Robustness: structured singular value, uncertain parameters, polynomials with uncertain coefficients."""
+
+from articulus.control.robust.averaging import Averaged, attracted, average_stability, averaged
+from articulus.control.robust.blocks import Block, BlockStructure
+from articulus.control.robust.cascade import cascade
+from articulus.control.robust.lft import Fraction, fraction
+from articulus.control.robust.margins import one_sided, perron, real_two_sided, two_sided
+from articulus.control.robust.mu_semidefinite import mu_semidefinite
+from articulus.control.robust.polynomials import FamilyStability, edges, kharitonov, polynomic
+
+__all__ = [
+    "Averaged",
+    "Block",
+    "BlockStructure",
+    "FamilyStability",
+    "Fraction",
+    "attracted",
+    "average_stability",
+    "averaged",
+    "cascade",
+    "edges",
+    "fraction",
+    "kharitonov",
+    "mu_semidefinite",
+    "one_sided",
+    "perron",
+    "polynomic",
+    "real_two_sided",
+    "two_sided",
+]

@@ -1,1 +1,24 @@
 """Synthesis of controllers by Riccati equations: one method, one file."""
+
+from articulus.control.synthesis.decoupling import decoupling_pd
+from articulus.control.synthesis.ltr import ltru, ltry
+from articulus.control.synthesis.optimal_projection import optimal_projection
+from articulus.control.synthesis.output_poles import output_poles
+from articulus.control.synthesis.rate_feedback import rate_feedback
+from articulus.control.synthesis.sliding import SlidingDesign, sliding_mode
+from articulus.control.synthesis.tuned_absorber import TunedAbsorber, tuned_absorber
+from articulus.control.synthesis.weighted_lqg import weighted_lqg
+
+__all__ = [
+    "SlidingDesign",
+    "TunedAbsorber",
+    "decoupling_pd",
+    "ltru",
+    "ltry",
+    "optimal_projection",
+    "output_poles",
+    "rate_feedback",
+    "sliding_mode",
+    "tuned_absorber",
+    "weighted_lqg",
+]
