@@ -5,6 +5,7 @@ from articulus.structure.element.base import Element
 from articulus.structure.element.euler_bernoulli import EulerBernoulli
 from articulus.structure.element.lumped import Lumped
 from articulus.structure.element.mindlin_quadrilateral import MindlinQuadrilateral
+from articulus.structure.element.mindlin_quadrilateral8 import MindlinQuadrilateral8
 from articulus.structure.element.mindlin_triangle import MindlinTriangle
 from articulus.structure.element.scalar_spring import ScalarSpring
 from articulus.structure.element.shell_quadrilateral import ShellQuadrilateral
@@ -20,6 +21,7 @@ ALL_ELEMENTS: tuple[type[Element], ...] = (
     ShellQuadrilateral,
     MindlinTriangle,
     MindlinQuadrilateral,
+    MindlinQuadrilateral8,
     Lumped,
     Spring,
     ScalarSpring,
@@ -32,6 +34,7 @@ __all__ = [
     "EulerBernoulli",
     "Lumped",
     "MindlinQuadrilateral",
+    "MindlinQuadrilateral8",
     "MindlinTriangle",
     "ScalarSpring",
     "ShellQuadrilateral",

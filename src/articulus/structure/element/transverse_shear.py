@@ -53,7 +53,7 @@ def edge_ratios(named: Sequence[tuple[str, Plate]], edges: np.ndarray, tangents:
         Axes of each plate.
     """
     S = np.array([require_shear(name, plate) for name, plate in named])
-    D = _each([plate for _, plate in named], lambda plate: plate.bending)
+    D = per_plate([plate for _, plate in named], lambda plate: plate.bending)
     along = np.einsum("eix,eax->eia", edges, tangents)  # with its length
     a, b = along[..., 0], along[..., 1]
     square = a**2 + b**2
@@ -86,10 +86,10 @@ def shear_points(
 
 def lags(plates: Sequence[Plate]) -> np.ndarray:
     """Return sqrt(mass D) / S of plates [s], in the direction where it is largest; zero where S is not known or zero."""
-    return _each(plates, _lag)
+    return per_plate(plates, _lag)
 
 
-def _each(plates: Sequence[Plate], value: Callable[[Plate], Any]) -> np.ndarray:
+def per_plate(plates: Sequence[Plate], value: Callable[[Plate], Any]) -> np.ndarray:
     """Return a value of each plate, computed once for those that several elements share."""
     known = {id(plate): plate for plate in plates}
     values = {key: value(plate) for key, plate in known.items()}
