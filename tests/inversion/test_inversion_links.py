@@ -7,15 +7,8 @@ from scipy.interpolate import CubicSpline
 
 import articulus as art
 from articulus.errors import DoubtfulResult, InputError, NumericalError
-from articulus.motion.inversion import (
-    Inversion,
-    Line,
-    Profile,
-    feedforward,
-    link_by_link,
-    minimal_vibration,
-    prove,
-)
+from articulus.motion.inversion import Inversion, Line, Profile, feedforward, link_by_link, prove
+from articulus.motion.inversion.links import minimal_vibration
 from articulus.simulation.loop.components import PiezoPair
 from articulus.structure import beam_body
 
@@ -72,7 +65,7 @@ def test_forward_integration_follows_the_path_where_rigid_torques_do_not() -> No
     arm = flexible_arm()
     path = line(arm)
     found = link_by_link(arm, "tip", path, q=bent(arm))
-    assert found.passed
+    assert found.ok
     assert found.figures["tip_error"] < 1e-12
     assert found.pre > 0.05  # smallest zero near 27 1/s: the torques begin before the tip
     t, tip = replay(arm, found, found.inputs)
@@ -99,7 +92,7 @@ def test_gravity_and_a_payload_held_at_both_ends(axis: int) -> None:
     arm = flexible_arm(tuple(gravity), payload=0.02, damping=0.01)
     path = line(arm, 1.5)
     found = link_by_link(arm, "tip", path, q=bent(arm))
-    assert found.passed
+    assert found.ok
     ends = [found.states[k, : arm.nq] for k in (0, -1)]
     held = [arm.gravity(q) for q in ends]  # statics: elastic forces carry the weight
     modal = [i for i, name in enumerate(arm.v_names) if name.startswith("link")]
@@ -211,7 +204,7 @@ def test_three_motors_at_one_hub_hold_both_deflections_and_the_twist() -> None:
     arm.frame("tip", "link", node="tip")
     path = Line([0.0, 0.0, 0.0], [0.8, -0.5, 0.3], Profile(1.0, law="sine"))
     found = link_by_link(arm, "tip", path, path_of="joints")
-    assert found.passed
+    assert found.ok
     angles = np.zeros((len(found.t), arm.nq))
     angles[:, :3] = found.outputs
     nominal, real = arm.pose("tip", angles), arm.pose("tip", found.states[:, : arm.nq])
@@ -239,7 +232,7 @@ def test_a_saturated_piezo_is_doubted() -> None:
     path = Line([0.0], [0.4], Profile(2.0, law="sine"))
     with pytest.warns(DoubtfulResult, match=r"'weak' would need .* V, its limit is 1 V"):
         found = link_by_link(arm, "tip", path, path_of="joints", piezos=[weak], step=2 / 256)
-    assert not found.passed
+    assert not found.ok
 
 
 def test_as_many_piezos_as_modes_undo_all_deformation_and_are_doubted() -> None:
@@ -251,7 +244,7 @@ def test_as_many_piezos_as_modes_undo_all_deformation_and_are_doubted() -> None:
     path = Line([0.0], [0.2], Profile(2.0))
     with pytest.warns(DoubtfulResult, match="1 modes and 1 piezos"):
         found = link_by_link(arm, "tip", path, path_of="joints", piezos=[patch], step=0.01)
-    assert found.passed
+    assert found.ok
     assert found.figures["J"] < 1e-20
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from articulus.errors import DoubtfulResult, InputError
-from articulus.motion.inversion import Circle, Line, Path, Profile, SplinePath, as_motion, from_csv
+from articulus.motion.inversion import Circle, Line, Path, Profile, SplinePath, from_csv, sample_path
 from articulus.motion.inversion.paths import require_smooth
 
 PATHS = {
@@ -41,7 +41,7 @@ def test_rests_before_and_after(path: Path) -> None:
 
 def test_sine_has_the_acceleration_of_its_name() -> None:
     s = np.linspace(0.0, 1.0, 301)
-    motion = as_motion(Profile(0.5, law="sine", start=2.0), 2.0 + 0.5 * s)
+    motion = sample_path(Profile(0.5, law="sine", start=2.0), 2.0 + 0.5 * s)
     size = 2 * np.pi / (0.75 * 0.5**2)  # so that the way is 1
     expected = size * np.sin(2 * np.pi * s) * (1 - np.cos(2 * np.pi * s))
     expected[-1] = 0.0
@@ -60,7 +60,7 @@ def test_near_its_ends_the_sine_grows_as_the_fifth_power() -> None:
 def test_circle_keeps_its_radius_and_speed() -> None:
     circle = PATHS["circle"]
     t = np.linspace(0, 1, 101)
-    motion = as_motion(circle, t)
+    motion = sample_path(circle, t)
     law = Profile(1.0).derivatives(t)
     assert np.allclose(np.linalg.norm(motion.y - (0, 0, 1), axis=1), 2.0, atol=1e-13)
     assert np.allclose(np.linalg.norm(motion.velocity, axis=1), 8.0 * law[1, :, 0], atol=1e-11)
@@ -88,19 +88,19 @@ def test_too_rough_for_a_relative_degree(order: int, enough: bool) -> None:
 
 def test_samples_with_a_corner_are_found_rough() -> None:
     t = np.linspace(0.0, 1.0, 1001)
-    corner = as_motion(np.minimum(t, 0.5) * (t > 0), t).path.jumps(3)
+    corner = sample_path(np.minimum(t, 0.5) * (t > 0), t).path.jumps(3)
     assert corner[0].derivative == 1
     assert min(abs(corner[0].time - 0.5), corner[0].time) < 2e-3
     assert corner[0].size == pytest.approx(1.0, rel=1e-6)
-    third = as_motion(Profile(1.0, order=2).position(t), t).path.jumps(3)
+    third = sample_path(Profile(1.0, order=2).position(t), t).path.jumps(3)
     assert third[0].derivative == 3
-    assert not as_motion(Profile(1.0).position(t), t).path.jumps(3)
+    assert not sample_path(Profile(1.0).position(t), t).path.jumps(3)
 
 
 def test_samples_have_the_derivatives_of_the_motion_they_come_from() -> None:
     t = np.linspace(-0.5, 1.5, 801)
-    wanted = as_motion(Line((0.0, 1.0), (1.0, 3.0), Profile(1.0)), t)
-    found = as_motion(wanted.y, t)
+    wanted = sample_path(Line((0.0, 1.0), (1.0, 3.0), Profile(1.0)), t)
+    found = sample_path(wanted.y, t)
     assert (found.start, found.end) == pytest.approx((0.0, 1.0), abs=3e-3)
     for k in range(3):
         assert (
@@ -133,7 +133,7 @@ def test_file_in_other_units(tmp_path) -> None:
         (lambda: SplinePath([[0], [0]], profile=Profile(1.0)), "equal points"),
         (lambda: SplinePath([0, 1], times=[1, 0]), "ascending"),
         (lambda: SplinePath([0, 1]), "either times or a profile"),
-        (lambda: as_motion("tip.csv", [0.0, 1.0]), "expected numbers"),
+        (lambda: sample_path("tip.csv", [0.0, 1.0]), "expected numbers"),
     ],
 )
 def test_refused(made, said: str) -> None:

@@ -8,7 +8,7 @@ import scipy.linalg
 
 import articulus as art
 from articulus.errors import InputError, NumericalError
-from articulus.motion.inversion import (
+from articulus.motion.inversion.piezo import (
     Bay,
     BeamModes,
     Column,
@@ -216,7 +216,7 @@ def test_buckling_loads_of_columns() -> None:
 def test_a_column_is_held_beyond_its_buckling_load() -> None:
     found = buckling_control(column(), 3.0 * np.pi**2, weight=100.0)
     assert found.modes == (1, 5)
-    assert found.passed
+    assert found.ok
     assert found.monotone
     assert found.slowest.max() < 0
     assert found.limit == pytest.approx(4 * np.pi**2)
@@ -227,7 +227,7 @@ def test_a_column_is_held_beyond_its_buckling_load() -> None:
 def test_a_load_beyond_what_the_layers_reach_is_warned_of() -> None:
     with pytest.warns(art.errors.DoubtfulResult, match=r"buckles at 39\.478 N"):
         found = buckling_control(column(), 4.1 * np.pi**2, weight=100.0)
-    assert not found.passed
+    assert not found.ok
     with pytest.raises(InputError, match=r"modes \(1, 5\)"):
         buckling_control(column(), 20.0, order=3)
     with pytest.raises(InputError, match="compressive load"):

@@ -71,6 +71,6 @@ def test_loops_are_looked_at_too() -> None:
     course = Prescribed("course", "crank_pin", ca.Function("course", [t], [3.0 + 0.4 * ca.sin(2 * t)]))
     start = art.assemble(four_bar(), np.array([3.0, -3.0, 3.0]), np.zeros(3))
     plan = servo_plan(four_bar(), course, ["rocker_pin"], q=start.q)
-    assert plan.solvable
+    assert plan.ok
     assert not len(plan.unstable)
     assert plan.rows == ("course",)

@@ -7,17 +7,8 @@ from scipy.integrate import quad
 import articulus as art
 from articulus.errors import InputError
 from articulus.linear import LinearModel
-from articulus.motion.inversion import (
-    Line,
-    Profile,
-    about,
-    feedforward,
-    invert,
-    predicted,
-    preview,
-    rigid,
-    tip_model,
-)
+from articulus.motion.inversion import Line, Profile, about, feedforward, invert, rigid, tip_model
+from articulus.motion.inversion.tracking import predicted, preview
 
 PATH = Line(0.0, 0.33, Profile(0.8, law="sine"))
 

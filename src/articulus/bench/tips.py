@@ -106,7 +106,7 @@ def _timed(
     found = call()
     note = f"{len(found.t)} times, {found.figures['iterations']} steps of Newton's method, error {found.figures['force_error']:.0e}"
     (time,) = race([Contender("articulus", call)], effort.seconds, 2)
-    failed = not found.passed
+    failed = not found.ok
     return Measurement(
         name, mechanism.nv, ours_us=time, value=1e-6 * time, unit="s", bar=bar, failed=failed, note=note
     )
@@ -120,7 +120,7 @@ def _growth(
     limit: float,
     effort: Effort,
 ) -> Measurement:
-    failed = not all(call().passed for call in calls)
+    failed = not all(call().ok for call in calls)
     times = race([Contender("articulus", call) for call in calls], 2 * effort.seconds, 2)
     note = ", ".join(f"{size:g}: {1e-6 * time:.3f} s" for size, time in zip(sizes, times))
     bar = FigureLimit(limit, at_least=False, unit="exponent")

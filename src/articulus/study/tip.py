@@ -247,7 +247,7 @@ def compared(study: Study, run: Run) -> tuple[TipRun, ...]:
 
     The study's other components act in the first two.
     """
-    from articulus.motion.inversion import forward, rigid_feedforward
+    from articulus.motion.inversion.arms import forward, rigid_feedforward
 
     motion, m, params = study.tip, study.mechanism, study.params or None
     assert motion is not None

@@ -5,7 +5,7 @@ import scipy.linalg
 
 import articulus as art
 from articulus.model.mechanism.modes import Modes
-from articulus.motion.inversion import StackBay, bays, locked_modes, mode_invariance, placement
+from articulus.motion.inversion.piezo import StackBay, bays, locked_modes, mode_invariance, placement
 from articulus.structure import (
     Element,
     EulerBernoulli,

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from articulus.motion.inversion import BeamModes, Column, PiezoLayers, buckling_control
+from articulus.motion.inversion.piezo import BeamModes, Column, PiezoLayers, buckling_control
 
 WIDTH, THICK, LENGTH, YOUNG, DENSITY = 0.0254, 1e-3, 0.1524, 5e9, 1000.0
 LAYER, YOUNG_P, D31 = 110e-6, 2e9, 23e-12

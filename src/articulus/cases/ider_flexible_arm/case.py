@@ -10,7 +10,8 @@ import numpy as np
 import articulus as art
 from articulus.errors import DoubtfulResult, NumericalError
 from articulus.model.mechanism import Polynomial, PrescribedPoint, TimeFunction
-from articulus.motion.inversion import Inversion, mechanism_system, normal_form, servo_plan
+from articulus.motion.inversion import Inversion, mechanism_system, servo_plan
+from articulus.motion.inversion.stable import normal_form
 from articulus.simulation.loop.components import ServoConstraints
 from articulus.structure import beam_body
 

@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 import articulus as art
 from articulus.control import tzero
 from articulus.model.mechanism.modes import Modes
-from articulus.motion.inversion import PseudolinkDesign, pseudolink
+from articulus.motion.inversion.tracking import PseudolinkDesign, pseudolink
 from articulus.simulation.loop.components import PD
 from articulus.structure import Structure, beam, beam_body, modes_of, normal_modes
 

@@ -4,7 +4,8 @@ import numpy as np
 
 import articulus as art
 from articulus.cases.ledesma_planar.models import arm, five_bar
-from articulus.motion.inversion import Inversion, Line, Profile, forward, tip_torques
+from articulus.motion.inversion import Inversion, Line, Profile, tip_torques
+from articulus.motion.inversion.arms import forward
 
 JOINTS = ("shoulder", "elbow")
 STROKE = Line(
@@ -43,7 +44,7 @@ def open_chain() -> dict:
     return {
         "arm: Newton and fixed point agree to 1e-6 of the largest torque (1 if so)": apart < 1e-6,
         "arm: inverse torques move the tip to 1e-9 m, all checks hold (1 if so)": off.max() < 1e-9
-        and found.passed,
+        and found.ok,
         "arm: torques begin before and end after the motion (1 if so)": found.pre > 0.05
         and found.post > 0.05,
         "arm: rigid torques are off by 10 mm and leave 1 mm of vibration (1 if so)": rigid.max() > 0.01
@@ -61,7 +62,7 @@ def closed_chain() -> dict:
     off, rigid = (error(plain, found, inputs) for inputs in (None, found.figures["rigid_inputs"]))
     return {
         "five-bar: inverse torques move the end point to 1e-9 m, all checks hold (1 if so)": off.max() < 1e-9
-        and found.passed,
+        and found.ok,
         "five-bar: rigid torques are off by 10 mm (1 if so)": rigid.max() > 0.01,
     }
 

@@ -5,7 +5,9 @@ from typing import Literal
 import numpy as np
 
 import articulus as art
-from articulus.motion.inversion import Inversion, Line, Profile, StackBay, link_by_link, minimal_vibration
+from articulus.motion.inversion import Inversion, Line, Profile, link_by_link
+from articulus.motion.inversion.links import minimal_vibration
+from articulus.motion.inversion.piezo import StackBay
 from articulus.simulation.loop.components import PiezoPair
 from articulus.structure import Structure, beam, modes_of, normal_modes
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from articulus.motion.inversion import BeamModes, BeamPlacement, PiezoLayers, beam_placement
+from articulus.motion.inversion.piezo import BeamModes, BeamPlacement, PiezoLayers, beam_placement
 from articulus.structure import beam
 
 LENGTH, LINE = 0.5, 2500.0 * 0.05 * 0.01

@@ -5,15 +5,8 @@ import numpy as np
 from casadi import SX
 from scipy.integrate import solve_ivp
 
-from articulus.motion.inversion import (
-    Inversion,
-    NonlinearSystem,
-    Regulator,
-    forward_run,
-    normal_form,
-    regulator,
-    stable_inversion,
-)
+from articulus.motion.inversion import Inversion, NonlinearSystem, stable_inversion
+from articulus.motion.inversion.stable import Regulator, forward_run, normal_form, regulator
 
 END = 2 * np.pi
 PREVIEWS = (2.0, 3.0, 5.0, 8.0)

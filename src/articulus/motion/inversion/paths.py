@@ -369,7 +369,7 @@ class SplinePath(Path):
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class PathSamples:
     """A wanted motion at given times.
 
     Parameters
@@ -436,7 +436,7 @@ def as_path(path: Any, t: Any = None) -> Path:
     return SplinePath(points[first:last], times=times[first:last])
 
 
-def as_motion(path: Any, t: Any, order: int = 4) -> Motion:
+def sample_path(path: Any, t: Any, order: int = 4) -> PathSamples:
     """Return a path at times t with its derivatives.
 
     Parameters
@@ -449,7 +449,7 @@ def as_motion(path: Any, t: Any, order: int = 4) -> Motion:
     """
     t = np.asarray(t, dtype=float)
     whole = as_path(path, t)
-    return Motion(t, whole.derivatives(t, order), whole)
+    return PathSamples(t, whole.derivatives(t, order), whole)
 
 
 def require_smooth(path: Path, degree: int, method: str) -> None:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from articulus.control.design import Check
+from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError
 from articulus.model.files.storage import write_text
 from articulus.model.mechanism import Spline
+from articulus.motion.motion import Motion, MotionState
+from articulus.motion.piecewise import Piecewise
 from articulus.simulation.loop.components.prescribed import PrescribedCommand, PrescribedForce
 from articulus.simulation.loop.table import Table
 
@@ -25,23 +29,23 @@ ACTIVE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class Inversion:
-    """Inputs that produce a wanted motion, from before its start until after its end.
+class Inversion(Motion):
+    """Inputs that produce a desired motion, from before its start until after its end.
 
     Parameters
     ----------
     method : str
         Which made it.
     t : array, (N,) [s]
-        Ascending times; the wanted motion takes place between `start` and `end`.
+        Ascending times; the desired motion takes place between `start` and `end`.
     inputs : array, (N, m)
     outputs : array, (N, p)
-        The wanted motion.
+        The desired motion.
     input_names, output_names : tuple of str
         Such as "tau.shoulder" and "tip.x".
     input_units, output_units : tuple of str
     start, end : float [s]
-        Of the wanted motion; the outputs are at rest outside.
+        Of the desired motion; the outputs are at rest outside.
     states : array, (N, n) or None
         The motion predicted for the whole system.
     state_names : tuple of str
@@ -51,10 +55,12 @@ class Inversion:
     checks : tuple of Check
     held : bool
         Whether the inputs hold their values from each time to the next, as those of a digital controller.
+    mechanism : Mechanism or None
+        That moves, if the states are its positions and velocities and nothing but the inputs acts on it; None for linear models and other equations.
     """
 
     method: str
-    t: np.ndarray
+    t: np.ndarray = field()
     inputs: np.ndarray
     outputs: np.ndarray
     input_names: tuple[str, ...]
@@ -68,6 +74,69 @@ class Inversion:
     figures: Mapping[str, Any] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
     held: bool = False
+    mechanism: Mechanism | None = None
+
+    def _require_mechanism(self, what: str) -> Mechanism:
+        if self.mechanism is None or self.states is None:
+            raise InputError(
+                f"{what}: found an inversion ({self.method}) of a model that is no mechanism, or one with further components; expected one of a mechanism. "
+                "Its inputs are components of a loop by `components()`"
+            )
+        return self.mechanism
+
+    @cached_property
+    def q(self) -> np.ndarray:
+        """Positions at the times, (N, nq)."""
+        m = self._require_mechanism("q")
+        return np.column_stack([self.state(f"q.{name}") for name in m.q_names])
+
+    @cached_property
+    def v(self) -> np.ndarray:
+        """Velocities at the times, (N, nv)."""
+        m = self._require_mechanism("v")
+        return np.column_stack([self.state(f"v.{name}") for name in m.v_names])
+
+    @cached_property
+    def tau(self) -> np.ndarray:
+        """Forces of the motors at the times, (N, nv) [N m or N], zero where there is none."""
+        return self.pieces(self.t)
+
+    @cached_property
+    def actuators(self) -> tuple[str, ...]:
+        """Joints with motors."""
+        return tuple(name.partition(".")[2] for name in self.input_names if name.startswith("tau."))
+
+    @cached_property
+    def pieces(self) -> Piecewise:
+        """Forces of the motors over time, (nv,): splines through the samples, or held samples."""
+        m = self._require_mechanism("forces")
+        tau = np.zeros((len(self.t), m.nv))
+        for joint in self.actuators:
+            tau[:, m.v_slice(joint)] = self.input(f"tau.{joint}")[:, None]
+        if self.held:
+            return Piecewise(self.t, tau[:-1, None])
+        from scipy.interpolate import CubicSpline  # late: its import would slow down every inversion
+
+        powers = CubicSpline(self.t, tau).c[::-1] * np.diff(self.t)[:, None] ** np.arange(4)[:, None, None]
+        return Piecewise(self.t, np.moveaxis(powers, 0, 1))
+
+    @cached_property
+    def _positions(self) -> Piecewise:
+        m = self._require_mechanism("at")
+        if all(name.startswith("tau.") for name in self.input_names):
+            vdot = np.asarray(m.forward_dynamics(self.q, self.v, self.tau))
+        else:  # voltages act, too
+            vdot = np.gradient(self.v, self.t, axis=0)
+        return Piecewise.quintic(self.t, self.q, self.v, vdot)
+
+    def at(self, t: Any) -> MotionState:
+        """Return positions, velocities, accelerations and forces of a mechanism at times, (..., n) each; what holds at the ends before and after."""
+        x = self._positions
+        return MotionState(x(t), x(t, 1), x(t, 2), self.pieces(t))
+
+    def feedforward(self) -> tuple[PrescribedForce | PrescribedCommand, ...]:  # type: ignore[override]
+        """Return the inputs as components for `simulate` and `Loop`; the first time is the time 0 of the run."""
+        return self.components()
 
     @property
     def support(self) -> tuple[float, float]:
@@ -91,11 +160,6 @@ class Inversion:
     def post(self) -> float:
         """How long after the motion the inputs end [s]."""
         return max(0.0, self.support[1] - self.end)
-
-    @property
-    def passed(self) -> bool:
-        """Whether every check holds."""
-        return all(check.passed for check in self.checks)
 
     def input(self, name: str) -> np.ndarray:
         """Return one input over time, (N,)."""
@@ -131,8 +195,17 @@ class Inversion:
             )
         return tuple(made)
 
-    def to_csv(self, path: str | PathLike[str]) -> None:
-        """Write times, inputs, outputs and states to a file of comma-separated values; an existing one is replaced."""
+    def to_csv(self, path: str | PathLike[str], *, step: float | None = None) -> None:
+        """Write times, inputs, outputs and states to a file of comma-separated values; an existing one is replaced.
+
+        Parameters
+        ----------
+        path : path of the file
+        step : float [s]
+            If given, the file has positions, velocities, accelerations and forces of the mechanism at this distance.
+        """
+        if step is not None:
+            return super().to_csv(path, step=step)
         columns = [self.t[:, None], self.inputs, self.outputs]
         names = ["t [s]", *_headed(self.input_names, self.input_units)]
         names += _headed(self.output_names, self.output_units)
@@ -142,9 +215,16 @@ class Inversion:
         text = io.StringIO()
         np.savetxt(text, np.hstack(columns), delimiter=",", header=",".join(names), comments="", fmt="%.17g")
         write_text(path, text.getvalue())
+        return None
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the inversion to a netCDF4 file, whole or not at all; `load_inversion` reads it. Needs the extra `data`."""
+        from articulus.motion.inversion.store import save_inversion
+
+        save_inversion(self, path)
 
     def plot(self) -> Figure:
-        """Return a figure: the wanted motion above, the inputs below, the time of the motion shaded."""
+        """Return a figure: the desired motion above, the inputs below, the time of the motion shaded."""
         import matplotlib.pyplot as plt
 
         figure, axes = plt.subplots(2, 1, sharex=True, figsize=(7, 5), layout="constrained")

@@ -64,7 +64,7 @@ class ServoPlan:
     zeros: np.ndarray
 
     @property
-    def solvable(self) -> bool:
+    def ok(self) -> bool:
         """Whether the motors can produce the motion at the start: G M^-1 Z' is regular."""
         return self.condition < 1 / DEPENDENT
 
@@ -146,7 +146,7 @@ class ServoPlan:
         return ca.Function("h", [q], [h]), ca.Function("y", [t], [y])
 
     def __str__(self) -> str:
-        kind = "regular" if self.solvable else "singular: the motors cannot produce the motion"
+        kind = "regular" if self.ok else "singular: the motors cannot produce the motion"
         lines = [
             f"servo constraints {', '.join(self.rows)} by {', '.join(self.servo.joints)}",
             f"  G M^-1 Z' is {kind} (condition {self.condition:.3g})",
@@ -204,7 +204,7 @@ def servo_plan(
     matrix = np.array(servo.mobility(d)(position, t, values))
     rows = servo.rows(d)
     plan = ServoPlan(loop, servo, position, t, matrix, rows, np.zeros(0, dtype=complex))
-    if not plan.solvable:
+    if not plan.ok:
         raise NumericalError(
             f"servo_plan: the motors {', '.join(servo.joints)} cannot produce the motion {', '.join(rows)} at the start: G M^-1 Z' is singular (condition "
             f"{plan.condition:.3g}); choose other joints or another position"

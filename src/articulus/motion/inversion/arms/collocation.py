@@ -13,7 +13,7 @@ import numpy as np
 
 from articulus.errors import NumericalError
 from articulus.motion.inversion.arms.rest import Rest
-from articulus.motion.inversion.arms.servo import Motion, Point, Servo, parts
+from articulus.motion.inversion.arms.servo import Point, Servo, ServoMotion, parts
 from articulus.numerics.banded import BandedLU
 
 Array = np.ndarray
@@ -42,10 +42,10 @@ class Residual:
         Of Simpson's rule.
     first, last : array
         Of the conditions at the ends.
-    motion : Motion
+    motion : ServoMotion
         At the times.
     middle : tuple
-        Positions, velocities and `Motion` in the middle.
+        Positions, velocities and `ServoMotion` in the middle.
     """
 
     position: Array
@@ -54,8 +54,8 @@ class Residual:
     v: Array
     first: Array
     last: Array
-    motion: Motion
-    middle: tuple[Array, Array, Motion]
+    motion: ServoMotion
+    middle: tuple[Array, Array, ServoMotion]
     jacobian: Array
 
 
@@ -210,7 +210,9 @@ class _Band:
             self.held[-1, c, top + self.count - c : top + b - c] = last[:, c]
 
     def factor(self) -> None:
-        """Factor in place."""
+        """Factor in place; nothing where the outputs determine the whole motion, as those of rigid arms do."""
+        if not self.b:
+            return
         try:
             self.factors = BandedLU(self.held.reshape(-1, self.held.shape[-1]).T, self.kl, self.ku)
         except np.linalg.LinAlgError:
@@ -220,7 +222,7 @@ class _Band:
 
     def solve(self, right: Array) -> Array:
         """Return the solution for a right-hand side."""
-        return self.factors.solve(right)
+        return self.factors.solve(right) if self.b else right
 
 
 def _stacked(rest: Rest, q: Array, v: Array) -> Array:

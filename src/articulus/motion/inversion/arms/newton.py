@@ -8,7 +8,7 @@ import numpy as np
 
 from articulus.errors import NumericalError
 from articulus.motion.inversion.arms.collocation import Grid, Linearized, Residual, Slopes, residual
-from articulus.motion.inversion.arms.servo import Motion, Servo
+from articulus.motion.inversion.arms.servo import Servo, ServoMotion
 
 Array = np.ndarray
 
@@ -37,7 +37,7 @@ class Trajectory:
 
     q: Array
     v: Array
-    motion: Motion
+    motion: ServoMotion
     position: Array
     sizes: tuple[float, ...]
     factored: int

@@ -42,15 +42,15 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Motion:
+class ServoMotion:
     """Accelerations (n, nv), driven forces (n, m) and multipliers of the kept loop rows (n, l) at n states."""
 
     vdot: Array
     tau: Array
     multipliers: Array
 
-    def __getitem__(self, part: slice) -> Motion:
-        return Motion(self.vdot[part], self.tau[part], self.multipliers[part])
+    def __getitem__(self, part: slice) -> ServoMotion:
+        return ServoMotion(self.vdot[part], self.tau[part], self.multipliers[part])
 
 
 class Servo:
@@ -135,7 +135,7 @@ class Servo:
 
     # dynamics
 
-    def motion(self, q: Array, v: Array, at: Point, jacobian: Array | None = None) -> Motion:
+    def motion(self, q: Array, v: Array, at: Point, jacobian: Array | None = None) -> ServoMotion:
         """Return accelerations and forces that keep to the path."""
         nv, loops, free = self.nv, len(self.loop_rows), self.undriven
         C = self.jacobian(q, at.t) if jacobian is None else jacobian
@@ -151,9 +151,9 @@ class Servo:
                 ) from None
             tau[part] += (M[:, self.driven] @ x[part, :nv, None])[..., 0]
         pull = np.swapaxes(C[:, :loops, self.driven], -1, -2) @ x[:, nv:, None]
-        return Motion(x[:, :nv], tau + pull[..., 0], x[:, nv:])
+        return ServoMotion(x[:, :nv], tau + pull[..., 0], x[:, nv:])
 
-    def derivatives(self, q: Array, v: Array, at: Point, motion: Motion) -> tuple[Array, Array, Array]:
+    def derivatives(self, q: Array, v: Array, at: Point, motion: ServoMotion) -> tuple[Array, Array, Array]:
         """Return d vdot/dq and d vdot/dv with path and loops kept, (n, nv, nv) each, and d rate/dq, (n, rows, nv)."""
         nv = self.nv
         K, right, rate = self._differentials(q, v, at, motion)
@@ -161,7 +161,7 @@ class Servo:
         return found[..., :nv], found[..., nv:], rate
 
     def projected_derivatives(
-        self, q: Array, v: Array, at: Point, motion: Motion, rows: Array
+        self, q: Array, v: Array, at: Point, motion: ServoMotion, rows: Array
     ) -> tuple[Array, Array]:
         """Return rows, (n, k, nv), times d vdot/dq and d vdot/dv, (n, k, nv) each."""
         nv = self.nv
@@ -171,7 +171,9 @@ class Servo:
         found = -np.swapaxes(np.linalg.solve(np.swapaxes(K, -1, -2), left), -1, -2) @ right
         return found[..., :nv], found[..., nv:]
 
-    def _differentials(self, q: Array, v: Array, at: Point, motion: Motion) -> tuple[Array, Array, Array]:
+    def _differentials(
+        self, q: Array, v: Array, at: Point, motion: ServoMotion
+    ) -> tuple[Array, Array, Array]:
         """Return the matrix of the equations, their derivatives by q and v at constant unknowns, and d rate/dq."""
         nv, vdot = self.nv, motion.vdot
         by_q, by_v, M = self.mechanism.tree.inverse_dynamics_derivatives(q, v, vdot, params=self.params)

@@ -348,6 +348,7 @@ class _Task:
                     for end, x in zip(("start", "end"), _ends(fine))
                 ),
             ),
+            mechanism=servo.mechanism if not servo.params else None,
         )
         for check in found.checks:
             if not check.passed:

@@ -394,6 +394,7 @@ def _result(
             "zeros": {m.link.name: m.zeros for m in models},
         },
         checks=tuple(checks),
+        mechanism=chain.arm,
     )  # fmt: skip
 
 

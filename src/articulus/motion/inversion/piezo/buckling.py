@@ -149,7 +149,7 @@ class BucklingControl:
         return self.design.gain
 
     @property
-    def passed(self) -> bool:
+    def ok(self) -> bool:
         """Whether every check holds."""
         return all(check.passed for check in self.checks)
 

@@ -137,6 +137,7 @@ def _result(
         tuple(system.state_names),
         figures,
         checks,
+        mechanism=system.mechanism,
     )
 
 

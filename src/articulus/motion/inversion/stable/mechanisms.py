@@ -63,6 +63,7 @@ def mechanism_system(
         input_units=tuple("N m or N" for _ in joints),
         output_names=() if isinstance(outputs, ca.Function) else tuple(outputs),
         name=mechanism.name,
+        mechanism=None if given.controller or given.components or params else mechanism,
     )
 
 

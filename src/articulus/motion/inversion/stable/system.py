@@ -13,6 +13,7 @@ from casadi import SX
 
 from articulus import kernel
 from articulus.control.plant import as_plant
+from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError
 
 
@@ -32,6 +33,8 @@ class NonlinearSystem:
     input_units, output_units : sequence of str
         "-" if not given.
     name : str
+    mechanism : Mechanism or None
+        If the states are its positions and velocities and nothing else acts on it.
     """
 
     x: SX
@@ -44,6 +47,7 @@ class NonlinearSystem:
     input_units: Sequence[str] = ()
     output_units: Sequence[str] = ()
     name: str = "system"
+    mechanism: Mechanism | None = None
 
     def __post_init__(self) -> None:
         for field in "fgh":

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.interpolate import BPoly
 
 from articulus.errors import InputError
-from articulus.motion.inversion.paths import Motion, Path, as_path, require_smooth
+from articulus.motion.inversion.paths import Path, PathSamples, as_path, require_smooth
 
 JUMP = 1e-6
 """Share of the largest value of a derivative above which a difference at the start or end is a jump."""
@@ -93,8 +93,8 @@ def wanted(
         if values.ndim == 1 or (values.ndim == 2 and values.shape[1] == outputs):
             return _path(as_path(values, times), outputs, order)
         return _samples(times, values, outputs, order)
-    if isinstance(motion, Motion | Path):
-        return _path(motion.path if isinstance(motion, Motion) else motion, outputs, order)
+    if isinstance(motion, PathSamples | Path):
+        return _path(motion.path if isinstance(motion, PathSamples) else motion, outputs, order)
     if callable(motion):
         first, last = _interval(start, end)
 

@@ -71,7 +71,7 @@ class PseudolinkDesign:
     checks: tuple[Check, ...] = ()
 
     @property
-    def passed(self) -> bool:
+    def ok(self) -> bool:
         """Whether the whole loop is stable at every configuration."""
         return all(check.passed for check in self.checks)
 
