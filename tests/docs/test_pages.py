@@ -45,6 +45,7 @@ PAGES = [
     "docs/inversion/links.md",
     "docs/inversion/piezo.md",
     "docs/trajectory/index.md",
+    "docs/trajectory/problems.md",
     "docs/trajectory/methods.md",
     "docs/trajectory/paths.md",
     "docs/trajectory/flexible.md",
