@@ -177,7 +177,50 @@ def crossings() -> Drawing:
     return d
 
 
-DIAGRAMS = {"articulated": articulated, "ports": ports, "sampled": sampled, "crossings": crossings}
+FLOORS = (
+    ("use it", (("cli", "command line"), ("cases", "published numbers"), ("bench", "speed"))),
+    ("show it", (("study", "studies, campaigns, plans, reports"), ("browser", "viewer, design desk, drive"))),
+    ("decide", (("control", "analysis, reduction, design"), ("motion", "trajectory, inversion"))),
+    ("run it", (("simulation", "loop, components, integrate, solve, running, results"),)),
+    ("equations", (("dynamics", "one algorithm per file; quantities; the class Mechanism"),)),
+    ("data", (("model", "mechanism, files, library"), ("structure", "finite elements, modes, reduction"))),
+    (
+        "ground",
+        (
+            ("kernel", "native code"),
+            ("spatial", "value types"),
+            ("linear", "models"),
+            ("numerics", "matrices"),
+        ),
+    ),
+    ("", (("declared", "fields of objects"), ("errors", "findings"))),
+)
+"""Floors of the house from the top: what each is for, its packages and what they hold."""
+
+
+def house() -> Drawing:
+    """The packages as floors of a house: each imports only from the floors below it."""
+    left, width, height, gap = 90.0, 620.0, 50.0, 10.0
+    d = Drawing(730, int(len(FLOORS) * (height + gap) + gap))
+    for k, (purpose, rooms) in enumerate(FLOORS):
+        y = gap + k * (height + gap)
+        d.text((left - 10, y + height / 2 + 5), purpose, BLUE, 13, "end")
+        room = (width - gap * (len(rooms) - 1)) / len(rooms)
+        for i, (name, words) in enumerate(rooms):
+            x = left + i * (room + gap)
+            d.box(x, y, "", room, height)
+            d.text((x + room / 2, y + 20), name, INK, 15)
+            d.text((x + room / 2, y + 39), words, INK, 12)
+    return d
+
+
+DIAGRAMS = {
+    "articulated": articulated,
+    "ports": ports,
+    "sampled": sampled,
+    "crossings": crossings,
+    "house": house,
+}
 
 if __name__ == "__main__":
     PLACE.mkdir(parents=True, exist_ok=True)

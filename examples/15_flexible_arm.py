@@ -33,7 +33,7 @@ def frequency(mechanism, speed):
 
 
 # a warning tells that this model does not know how turning stiffens it: that is what is shown here
-warnings.simplefilter("ignore", art.errors.DoubtfulResult)
+warnings.filterwarnings("ignore", r"(?s).*angular rate of 'blade'", art.errors.DoubtfulResult)
 speeds = np.array([0.0, 2.0, 4.0])
 found = {level: [frequency(arm(level), w) for w in speeds] for level in ("consistent", "inconsistent")}
 for level, held in found.items():

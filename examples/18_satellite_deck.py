@@ -10,30 +10,30 @@ from articulus.model import files
 
 skin = files.Orthotropic(1, E1=1.4e11, E2=9e9, nu12=0.3, G12=5e9, rho=1600.0)
 core = files.Orthotropic(2, E1=1e6, E2=1e6, nu12=0.3, G12=1e6, rho=32.0, G1Z=1.9e8, G2Z=9e7)
-aluminium = files.Material(3, E=7e10, G=2.63e10, nu=0.33, rho=2700.0)
+aluminium = files.FeMaterial(3, E=7e10, G=2.63e10, nu=0.33, rho=2700.0)
 half = [files.Layer(skin, 2e-4, angle) for angle in np.radians([0, 90, 45, -45])]
 layers = (*half, files.Layer(core, 0.02, 0.0), *reversed(half))
 sandwich = files.LayUp(10, layers, bottom=-0.0108, nsm=1.2)  # solar cells
 r = 0.02
-tube = files.Section(11, area=2 * np.pi * r * 1e-3, I1=np.pi * r**3 * 1e-3, I2=np.pi * r**3 * 1e-3, J=2 * np.pi * r**3 * 1e-3)  # fmt: skip
+tube = files.FeSection(11, area=2 * np.pi * r * 1e-3, I1=np.pi * r**3 * 1e-3, I2=np.pi * r**3 * 1e-3, J=2 * np.pi * r**3 * 1e-3)  # fmt: skip
 COLUMNS, ROWS = 9, 5  # grids along and across a panel of 3 m x 1.6 m
 
 
 def wing(side: int, first: int) -> dict[str, list]:
     """Grids from `first` on: the corners of the panel in rows, two yoke roots, and a sensor; `side` is 1 or -1 along y."""
     x, y = np.linspace(-0.8, 0.8, ROWS), side * np.linspace(1.0, 4.0, COLUMNS)
-    grids = [files.Grid(first + ROWS * j + i, (x[i], y[j], 0.0)) for j in range(COLUMNS) for i in range(ROWS)]
+    grids = [files.FeGrid(first + ROWS * j + i, (x[i], y[j], 0.0)) for j in range(COLUMNS) for i in range(ROWS)]  # fmt: skip
     left, right, sensor = (first + ROWS * COLUMNS + k for k in range(3))
-    roots = [files.Grid(left, (-0.3, side * 0.5, 0.0)), files.Grid(right, (0.3, side * 0.5, 0.0))]
+    roots = [files.FeGrid(left, (-0.3, side * 0.5, 0.0)), files.FeGrid(right, (0.3, side * 0.5, 0.0))]
     tip = [first + ROWS * (COLUMNS - 1) + i for i in range(ROWS)]
     corners = [first + ROWS * j + i for j in range(COLUMNS - 1) for i in range(ROWS - 1)]
     quads = [(a, a + 1, a + ROWS + 1, a + ROWS)[:: 1 if side > 0 else -1] for a in corners]
-    shells = [files.Shell(1000 + a, q, sandwich, along=(0.0, 1.0, 0.0)) for a, q in zip(corners, quads)]
+    shells = [files.FeShell(1000 + a, q, sandwich, along=(0.0, 1.0, 0.0)) for a, q in zip(corners, quads)]
     ends, z = ((), (4,)), (0.0, 0.0, 1.0)  # the panel turns freely about one tube; the other holds it
-    yoke = [files.Beam(2000 + left, (left, first + 1), z, tube, aluminium, pins=ends)]
-    yoke += [files.Beam(2000 + right, (right, first + ROWS - 2), z, tube, aluminium)]
+    yoke = [files.FeBeam(2000 + left, (left, first + 1), z, tube, aluminium, pins=ends)]
+    yoke += [files.FeBeam(2000 + right, (right, first + ROWS - 2), z, tube, aluminium)]
     return {
-        "grids": [*grids, *roots, files.Grid(sensor, (0.0, side * 4.1, 0.1))],
+        "grids": [*grids, *roots, files.FeGrid(sensor, (0.0, side * 4.1, 0.1))],
         "shells": shells,
         "beams": yoke,
         "rigids": [files.Rigid(3000 + first, 1, (1, 2, 3, 4, 5, 6), (left, right))],
@@ -44,7 +44,7 @@ def wing(side: int, first: int) -> dict[str, list]:
 
 inertia = ((30.0, 0.0, 0.0), (0.0, 25.0, 0.0), (0.0, 0.0, 35.0))
 hub = files.PointMass(1, 1, 180.0, (0, 0, 0), inertia)
-parts = {"grids": [files.Grid(1, (0.0, 0.0, 0.0))], "masses": [hub]}
+parts = {"grids": [files.FeGrid(1, (0.0, 0.0, 0.0))], "masses": [hub]}
 for side, first in ((1, 101), (-1, 201)):
     for name, more in wing(side, first).items():
         parts[name] = [*parts.get(name, []), *more]

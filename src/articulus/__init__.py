@@ -5,7 +5,8 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING
 from typing import Any as _Any
 
-from articulus import kernel, spatial
+from articulus import kernel as kernel
+from articulus import spatial as spatial
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import ArticulusError, InputError, ModelError, NumericalError, UnsupportedOperation
 from articulus.model.late import register as _register
@@ -16,7 +17,6 @@ from articulus.model.mechanism import (
     CustomVelocityConstraint,
     Cylindrical,
     Distance,
-    Expression,
     Fixed,
     Free,
     Harmonic,
@@ -49,14 +49,14 @@ if TYPE_CHECKING:
     from articulus.simulation.running import Loop, RunSettings, rollout, simulate
     from articulus.simulation.running.trim import trim
     from articulus.simulation.solve import goals
-    from articulus.simulation.solve.assembly import assemble, independent_rows
+    from articulus.simulation.solve.assembly import assemble
     from articulus.simulation.solve.equilibrium import equilibrium
     from articulus.simulation.solve.inverse_kinematics import inverse_kinematics
     from articulus.study import campaign
 
 _LATE = {
     "simulation.solve": ("goals",),
-    "simulation.solve.assembly": ("assemble", "independent_rows"),
+    "simulation.solve.assembly": ("assemble"),
     "simulation.solve.equilibrium": ("equilibrium",),
     "simulation.solve.inverse_kinematics": ("inverse_kinematics",),
     "simulation.loop": ("PythonController", "components", "events"),
@@ -99,11 +99,10 @@ _register("joint_stops", "articulus.simulation.running.joint_limits", "joint_sto
 def __getattr__(name: str) -> _Any:
     if name in _PACKAGES:
         return _import(f"articulus.{_PACKAGES[name]}")
-    for module, held in _LATE.items():
-        if name in held:
-            found = getattr(_import(f"articulus.{module}"), name)
-            globals()[name] = found
-            return found
+    for module, names in _LATE.items():
+        if name in names:
+            globals()[name] = value = getattr(_import(f"articulus.{module}"), name)
+            return value
     raise AttributeError(f"module 'articulus' has no attribute '{name}'")
 
 
@@ -120,7 +119,6 @@ __all__ = [
     "CustomVelocityConstraint",
     "Cylindrical",
     "Distance",
-    "Expression",
     "Fixed",
     "Free",
     "Harmonic",
@@ -159,16 +157,13 @@ __all__ = [
     "equilibrium",
     "events",
     "goals",
-    "independent_rows",
     "inverse_kinematics",
     "inversion",
-    "kernel",
     "load",
     "load_run",
     "plot",
     "rollout",
     "simulate",
-    "spatial",
     "trajectory",
     "trim",
     "visual",

@@ -170,7 +170,7 @@ def test_derivatives_against_pinocchio():
     plain = art.Mechanism.from_description(m.description)
     plain._constraints = ()
     plain.frame("end", loop.child, at=loop.child_at)
-    twin = Twin(plain._changed())
+    twin = Twin(plain._forget_derived())
     frame = twin.model.frames[twin.frame("end")]
     contact = pin.RigidConstraintModel(
         pin.ContactType.CONTACT_3D,
@@ -240,7 +240,7 @@ def test_singular_position():
 def test_names_of_the_tree():
     m, tree = four_bar(), four_bar()
     tree._constraints = ()
-    tree._changed()
+    tree._forget_derived()
     q, v, x = np.array([0.3, -0.1, 0.2]), np.array([1.0, 0.2, -0.4]), np.array([0.5, 1.0, -1.0])
     for name in ("inverse_dynamics", "derivatives", "inverse_dynamics_derivatives"):
         mine, other = getattr(m.tree, name)(q, v, x), getattr(tree, name)(q, v, x)

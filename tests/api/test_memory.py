@@ -44,7 +44,7 @@ def test_mechanisms_are_forgotten(monkeypatch, tmp_path):
     for k in range(MANY):
         use(k)
         native.cache_clear()  # a table of 512 functions
-        tree._made.cache_clear()  # a table of 8 trees
+        tree._build_tree.cache_clear()  # a table of 8 trees
         if k in (FEW, MANY - 1):
             counts.append(alive())
     grown = {name: (counts[0][name], counts[-1][name]) for name in TYPES}

@@ -113,7 +113,7 @@ FIRST = (rows.cold_start, first.cold_quantities, first.cold_parameters, runs.fir
 @pytest.mark.parametrize("section", FIRST, ids=lambda f: f.__name__)
 def test_seconds_of_new_processes_are_figures(section, monkeypatch):
     """The processes themselves are not started here."""
-    monkeypatch.setattr(Starter, "_saved", lambda self, model: model.name)
+    monkeypatch.setattr(Starter, "_model_file", lambda self, model: model.name)
     monkeypatch.setattr(Starter, "_start", lambda self, path, rows, cache: Start(0.1, 0.25, 0.25, 0.0))
     for row in section(rows.Effort()):
         assert row.value == (pytest.approx(1.0) if row.unit == "x" else 0.25)
@@ -157,7 +157,7 @@ def test_a_compiler_that_refuses_is_named(monkeypatch):
 def test_results_that_differ_are_not_timed(monkeypatch):
     pytest.importorskip("pinocchio")
     monkeypatch.setattr(rows, "difference", lambda *_: 1e-3)
-    row = rows.batched("forward_dynamics", chain(2), FigureLimit(1.0), BRIEF)
+    row = rows.batch_row("forward_dynamics", chain(2), FigureLimit(1.0), BRIEF)
     assert row.failed
     assert row.met is False
     assert row.ours_us is None
@@ -179,7 +179,7 @@ def test_rollouts_that_end_elsewhere_are_not_timed(monkeypatch):
 
 
 def test_four_bars_beside_exudyn_only_when_both_are_accurate(monkeypatch):
-    monkeypatch.setattr(exudyn, "installed", lambda: True)
+    monkeypatch.setattr(exudyn, "is_installed", lambda: True)
     monkeypatch.setattr(
         exudyn, "run", lambda loops, end, steps: (runs.exact_angle(loops, end) + 2e-3, 1.0, 0.0)
     )
@@ -194,7 +194,7 @@ def test_four_bars_beside_exudyn_only_when_both_are_accurate(monkeypatch):
 
 
 def test_without_exudyn_a_row_has_ours_only(monkeypatch):
-    monkeypatch.setattr(exudyn, "installed", lambda: False)
+    monkeypatch.setattr(exudyn, "is_installed", lambda: False)
     (row,) = runs.closed_loops(BRIEF)
     assert row.ours_us > 0
     assert row.met is None
@@ -242,9 +242,9 @@ def test_race_counts_evaluations():
 
 
 def test_bars():
-    assert FigureLimit(20).met(20.0)
-    assert not FigureLimit(20).met(19.9)
-    assert FigureLimit(0.6, at_least=False).met(0.5)
+    assert FigureLimit(20).accepts(20.0)
+    assert not FigureLimit(20).accepts(19.9)
+    assert FigureLimit(0.6, at_least=False).accepts(0.5)
     assert str(FigureLimit(4, at_least=False, unit="s")) == "<= 4 s"
     assert Measurement("x", 1, bar=FigureLimit(2)).met is None
     assert Measurement("x", 1, bar=FigureLimit(2), value=1.0).met is False

@@ -31,7 +31,7 @@ def test_matrices_of_cross_products():
     np.testing.assert_allclose(flexible_arm._skew(a[None]) @ b, np.cross(a, b))
 
 
-@pytest.mark.skipif(not exudyn.installed(), reason="Exudyn is not installed")
+@pytest.mark.skipif(not exudyn.is_installed(), reason="Exudyn is not installed")
 def test_exudyn_converges_to_the_same_motion():
     """Twice the steps, a quarter of the distance: the rule has order two, and nothing else is between the two."""
     end = 0.5
@@ -43,7 +43,7 @@ def test_exudyn_converges_to_the_same_motion():
 
 @pytest.fixture
 def present(monkeypatch):
-    monkeypatch.setattr(exudyn, "installed", lambda: True)
+    monkeypatch.setattr(exudyn, "is_installed", lambda: True)
 
 
 def test_an_arm_that_is_elsewhere_is_not_timed(monkeypatch, present):
@@ -68,7 +68,7 @@ def test_an_exudyn_that_fails_is_named(monkeypatch, present):
 
 
 def test_without_exudyn_a_row_has_ours_only(monkeypatch):
-    monkeypatch.setattr(exudyn, "installed", lambda: False)
+    monkeypatch.setattr(exudyn, "is_installed", lambda: False)
     (row,) = flexible.planar_arm(BRIEF)
     assert row.ours_us > 0
     assert "not installed" in row.note
@@ -95,12 +95,12 @@ def test_derivatives_are_raced_against_the_differentiated_recursion(monkeypatch)
         assert not row.failed
         assert row.value == pytest.approx(row.peer_us / row.ours_us)
     wrong = flexible._arm("inconsistent", flexible.ARM_MODES)
-    monkeypatch.setattr(flexible, "_differentiated", lambda m: WRITTEN(wrong))
+    monkeypatch.setattr(flexible, "_derivatives_function", lambda m: WRITTEN(wrong))
     monkeypatch.setattr(flexible, "physics_version", lambda: "another model")
     assert next(flexible.derivatives(BRIEF)).failed
 
 
-WRITTEN = flexible._differentiated
+WRITTEN = flexible._derivatives_function
 
 
 def test_shells_are_timed_only_if_their_modes_are_orthonormal(monkeypatch):

@@ -16,7 +16,7 @@ from articulus import structure
 from articulus.browser import scene_of, skeleton
 from articulus.browser.poses import body_poses
 from articulus.browser.recording import lanes, recording
-from articulus.browser.scene import Scene, moved
+from articulus.browser.scene import Scene, move_points
 from articulus.model.mechanism import Description
 from articulus.model.mechanism.inertias import body_mass
 from articulus.simulation.loop.components import Saturation, SpringDamper, Winch
@@ -56,11 +56,11 @@ def test_quaternions_of_a_turning_body_do_not_jump() -> None:
     assert (np.sum(quaternions[1:] * quaternions[:-1], axis=-1) > 0.99).all()
 
 
-def ends(shapes: tuple[skeleton.Shape, ...]) -> np.ndarray:
+def ends(shapes: tuple[skeleton.SkeletonShape, ...]) -> np.ndarray:
     return np.array([p for s in shapes for p in (s.start, s.end)] + [_middle(s) for s in shapes])
 
 
-def _middle(s: skeleton.Shape) -> tuple[float, ...]:
+def _middle(s: skeleton.SkeletonShape) -> tuple[float, ...]:
     return tuple((np.array(s.start) + np.array(s.end)) / 2)
 
 
@@ -164,7 +164,7 @@ def test_points_are_moved_as_matrices_move_them() -> None:
     points = np.random.default_rng(1).normal(size=(4, 3))
     X = mech.pose(mech.body_names[-1], q)
     expected = np.einsum("tij,nj->tni", X[:, :3, :3], points) + X[:, None, :3, 3]
-    np.testing.assert_allclose(moved(body_poses(mech, q)[:, -1], points), expected, atol=1e-12)
+    np.testing.assert_allclose(move_points(body_poses(mech, q)[:, -1], points), expected, atol=1e-12)
 
 
 def test_joints_of_loops_are_drawn(four_bar: Description) -> None:

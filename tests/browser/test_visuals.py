@@ -13,7 +13,7 @@ import pytest
 import articulus as art
 from articulus.browser import export_html, scene_of
 from articulus.browser.scene import mechanism_size, outline
-from articulus.browser.solids import PackedMesh, merged, pack_mesh
+from articulus.browser.solids import PackedMesh, merge_vertices, pack_mesh
 from articulus.model.mechanism import Mesh
 from articulus.model.mechanism.visual import Box, Capsule, Cylinder, Sphere
 from files.meshes import ball, volume
@@ -33,7 +33,7 @@ def unpacked(packed: PackedMesh) -> Mesh:
 
 
 def packed(mesh: Mesh, cell: float = 0.0) -> PackedMesh:
-    found = pack_mesh(*merged(mesh, cell))
+    found = pack_mesh(*merge_vertices(mesh, cell))
     assert found is not None
     return found
 
@@ -58,7 +58,7 @@ def test_packed_meshes_lose_less_than_a_step() -> None:
 def test_loose_triangles_grow_together() -> None:
     mesh = ball(20)
     loose = Mesh(mesh.vertices[mesh.triangles].reshape(-1, 3), np.arange(mesh.triangles.size).reshape(-1, 3))
-    vertices, triangles, _ = merged(loose, 0.0)
+    vertices, triangles, _ = merge_vertices(loose, 0.0)
     assert (len(vertices), len(triangles)) == (len(mesh.vertices), len(mesh.triangles))
 
 
@@ -86,7 +86,7 @@ def test_scenes_keep_within_their_bytes_and_fall_back_to_skeletons() -> None:
 
 
 def test_equal_meshes_are_packed_once() -> None:
-    once, twice = ball(20), ball(20).moved(np.diag([1.0, -1, -1, 1]))
+    once, twice = ball(20), ball(20).move(np.diag([1.0, -1, -1, 1]))
     scene = scene_of(arm(once, twice, standing=(ball(21), once)))
     assert len(scene.meshes) == 2
     assert [s.mesh for s in (*scene.standing, *scene.bodies[0].solids)] == [0, 1, 1, 1]

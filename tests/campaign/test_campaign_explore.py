@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import articulus as art
 from articulus import cases
-from articulus.cases.rare_failures.case import DEVIATION, MEAN, STUDY, asked
+from articulus.cases.rare_failures.case import DEVIATION, MEAN, STUDY, campaign_above
 from articulus.cli.commands import app
 from articulus.errors import InputError, NumericalError
 from articulus.study.campaign import work
@@ -37,7 +37,7 @@ place = {signal = "q.slide", at = "end"}
 
 
 def test_the_worst_case_can_be_replayed_and_names_its_edges():
-    found = art.campaign.worst_case(**asked(1.0), runs=320, batch=32, method="cma-es")
+    found = art.campaign.worst_case(**campaign_above(1.0), runs=320, batch=32, method="cma-es")
     assert not found.kept
     assert found.value == pytest.approx(MEAN + 3 * 0.07, abs=5e-3)
     assert found.value == pytest.approx(found.inputs["q.slide"] + found.inputs["v.slide"], abs=1e-12)
@@ -50,7 +50,7 @@ def test_a_campaign_stops_when_the_answer_is_sure(tmp_path):
     (tmp_path / "slider.toml").write_text((FOLDER / "slider.toml").read_text())
     study = tmp_path / "slide.toml"
     study.write_text(STUDY)
-    given = {k: v for k, v in asked(1.5).items() if k not in ("study", "folder")}
+    given = {k: v for k, v in campaign_above(1.5).items() if k not in ("study", "folder")}
     found = art.campaign.run_until(study, above=0.8, **given)
     assert found.sure
     assert found.rate.low > 0.8
@@ -64,9 +64,13 @@ def test_a_campaign_stops_when_the_answer_is_sure(tmp_path):
 
 
 SEARCHES = {
-    "differential evolution": lambda **more: art.campaign.worst_case(**asked(1.0), runs=320, **more),
-    "cma-es": lambda **more: art.campaign.worst_case(**asked(1.0), runs=320, method="cma-es", **more),
-    "rare": lambda **more: art.campaign.failure_probability(**asked(3.0), runs_per_level=200, **more),
+    "differential evolution": lambda **more: art.campaign.worst_case(**campaign_above(1.0), runs=320, **more),
+    "cma-es": lambda **more: art.campaign.worst_case(
+        **campaign_above(1.0), runs=320, method="cma-es", **more
+    ),
+    "rare": lambda **more: art.campaign.failure_probability(
+        **campaign_above(3.0), runs_per_level=200, **more
+    ),
 }
 
 
@@ -158,12 +162,12 @@ def test_a_run_that_raises_is_a_failure_and_a_study_that_cannot_run_is_told(monk
 
     monkeypatch.setattr(work, "run_rows", poisoned)
     limit = 1.05
-    found = art.campaign.worst_case(**asked(1.0), runs=320)
+    found = art.campaign.worst_case(**campaign_above(1.0), runs=320)
     assert math.isnan(found.value)
     assert found.inputs["v.slide"] > limit
     limit = -math.inf
     with pytest.raises(NumericalError, match=r"the first 32 runs could not be run.*too fast"):
-        art.campaign.worst_case(**asked(1.0), runs=320)
+        art.campaign.worst_case(**campaign_above(1.0), runs=320)
 
 
 def test_the_command_line_answers_the_same_questions(tmp_path):
@@ -190,23 +194,23 @@ def test_the_command_line_answers_the_same_questions(tmp_path):
 
 def test_stopping_needs_independent_runs_and_a_requirement():
     with pytest.raises(InputError, match="monte carlo"):
-        art.campaign.run_until(**asked(1.5), above=0.5, sampler="sobol")
+        art.campaign.run_until(**campaign_above(1.5), above=0.5, sampler="sobol")
     with pytest.raises(InputError, match="no requirement"):
-        art.campaign.run_until(**(asked(1.5) | {"requirements": []}), above=0.5)
+        art.campaign.run_until(**(campaign_above(1.5) | {"requirements": []}), above=0.5)
 
 
 def test_a_rare_failure_agrees_with_its_closed_form():
-    found = art.campaign.failure_probability(**asked(3.5), runs_per_level=1000, seed=2)
+    found = art.campaign.failure_probability(**campaign_above(3.5), runs_per_level=1000, seed=2)
     assert abs(math.log(found.probability / special.ndtr(-3.5))) < 4 * found.variation
 
 
 def test_requirements_are_named_and_noise_needs_a_seed():
-    two = asked(1.0) | {"requirements": ["place < 1 m", "place > 0 m"]}
+    two = campaign_above(1.0) | {"requirements": ["place < 1 m", "place > 0 m"]}
     with pytest.raises(InputError, match="place < 1 m"):
         art.campaign.worst_case(**two)
     with pytest.raises(InputError, match="place < 1 m"):
         art.campaign.worst_case(**two, requirement="plce < 1 m")
-    noisy = asked(1.0)
+    noisy = campaign_above(1.0)
     noisy["study"] = f'{STUDY}\n[[component]]\ntype = "white_noise"\ndensity = 1e-4\njoint = "slide"\n'
     with pytest.raises(InputError, match="seed"):
         art.campaign.failure_probability(**noisy)

@@ -13,8 +13,8 @@ import zoo
 from articulus.dynamics import composite, forward
 from articulus.dynamics.inverse import newton_euler
 from articulus.dynamics.mass_matrix import mass_matrix
-from articulus.dynamics.passes import Inline
 from articulus.dynamics.quantities import QUANTITIES, RECURSIVE_FROM, compilable, form, function
+from articulus.dynamics.recursion import Inline
 from articulus.dynamics.tree import Tree
 from selection import EVERYTHING, in_turn
 

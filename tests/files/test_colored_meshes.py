@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.browser.solids import merged, pack_mesh
+from articulus.browser.solids import merge_vertices, pack_mesh
 from articulus.errors import ModelError
 from articulus.model.files.mesh.ply import ply_bytes
 from articulus.model.files.mesh.reader import parse_mesh, read_mesh
@@ -168,7 +168,7 @@ def test_colors_survive_a_model_file_and_the_page(tmp_path: Path) -> None:
     mechanism.joint("j", art.Revolute((0, 0, 1)), "ground", "b")
     mechanism.save(tmp_path / "m.toml")
     assert art.load(tmp_path / "m.toml").description.bodies[0].visuals == (TWO_COLORS,)
-    packed = pack_mesh(*merged(TWO_COLORS, 0.0))
+    packed = pack_mesh(*merge_vertices(TWO_COLORS, 0.0))
     assert set(packed.palette) == {"#ff0000", "#0000ff"}
     rng = np.random.default_rng(1)
     many = Mesh(
@@ -176,7 +176,7 @@ def test_colors_survive_a_model_file_and_the_page(tmp_path: Path) -> None:
         rng.permuted(np.tile(np.arange(90), (3000, 1)), axis=1)[:, :3],
         rng.integers(0, 256, (3000, 3)),
     )
-    assert len(pack_mesh(*merged(many, 0.0)).palette) <= 256
+    assert len(pack_mesh(*merge_vertices(many, 0.0)).palette) <= 256
 
 
 def test_colors_are_checked() -> None:

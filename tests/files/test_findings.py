@@ -7,7 +7,7 @@ import pytest
 
 import articulus as art
 from articulus.errors import DoubtfulModel, Finding, ModelError
-from articulus.model.files.findings import announce, counted
+from articulus.model.files.findings import announce, count_kinds
 from articulus.model.mechanism import Body, Connection, Description, Revolute
 
 INERTIA = Finding("arm.urdf:3: link.a.inertia", "1, 2, 9", "moments of a body", kind="doubtful inertia")
@@ -21,10 +21,10 @@ def pendulum(findings: tuple[Finding, ...] = ()) -> Description:
 
 
 def test_kinds_are_counted_in_the_plural() -> None:
-    assert counted([INERTIA, MESH, INERTIA]) == "2 doubtful inertias, 1 mesh"
-    assert counted([MESH, MESH]) == "2 meshes"
-    assert counted([Finding("a", "b", "c", kind="ignored body")] * 2) == "2 ignored bodies"
-    assert counted([Finding("a", "b", "c")]) == "1 finding"
+    assert count_kinds([INERTIA, MESH, INERTIA]) == "2 doubtful inertias, 1 mesh"
+    assert count_kinds([MESH, MESH]) == "2 meshes"
+    assert count_kinds([Finding("a", "b", "c", kind="ignored body")] * 2) == "2 ignored bodies"
+    assert count_kinds([Finding("a", "b", "c")]) == "1 finding"
 
 
 def test_one_warning_for_all_of_them_at_the_place_of_the_call() -> None:

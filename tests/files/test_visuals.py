@@ -228,7 +228,7 @@ SCENE = """<mujoco>
 
 
 def test_geoms_are_where_mujoco_has_them(tmp_path: Path) -> None:
-    original = ball(10, 0.2).moved(np.eye(4))
+    original = ball(10, 0.2).move(np.eye(4))
     shifted = Mesh(original.vertices + np.float32([0.3, 0.2, 0.1]), original.triangles)
     (tmp_path / "ball.stl").write_bytes(stl_bytes(shifted))
     (tmp_path / "scene.xml").write_text(SCENE)

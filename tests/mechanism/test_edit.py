@@ -16,7 +16,7 @@ import flexible_zoo
 import zoo
 from articulus.errors import Finding
 from articulus.model.mechanism import Body, LoopJoint, visual
-from articulus.model.mechanism.edit.scale import Scale
+from articulus.model.mechanism.edit.scale import SimilarityFactors
 from zoo import ask
 
 CLOSE = {"rtol": 1e-11, "atol": 1e-11}
@@ -66,7 +66,7 @@ def test_a_held_joint_leaves_the_block_of_the_others(name: str) -> None:
     mech = mechanism(name)
     s, params = state(mech, 5), other_values(mech)
     held = {c.name for c in mech.description.connections[::2] if not isinstance(c.joint, art.Helical)}
-    small = mech.locked(sorted(held), s.q)
+    small = mech.with_locked(sorted(held), s.q)
     q, v = kept(mech, held, rates=False), kept(mech, held, rates=True)
     moving = np.zeros(mech.nv)
     moving[v] = s.v[v]
@@ -87,9 +87,9 @@ def test_a_held_joint_leaves_the_block_of_the_others(name: str) -> None:
 def test_a_screw_with_a_parameter_is_held_at_zero_only() -> None:
     mech = zoo.get("screws")
     screw = next(c.name for c in mech.description.connections if isinstance(c.joint, art.Helical))
-    assert mech.locked({screw: 0.0}).nv == mech.nv - 1
+    assert mech.with_locked({screw: 0.0}).nv == mech.nv - 1
     with pytest.raises(art.InputError, match="has a parameter in its type"):
-        mech.locked({screw: 0.5})
+        mech.with_locked({screw: 0.5})
 
 
 @pytest.mark.parametrize(
@@ -102,13 +102,13 @@ def test_a_screw_with_a_parameter_is_held_at_zero_only() -> None:
 )
 def test_wrong_positions_are_named(joints: object, message: str) -> None:
     with pytest.raises(art.InputError, match=message):
-        closed_zoo.four_bar().locked(joints)
+        closed_zoo.four_bar().with_locked(joints)
 
 
 def test_loops_stay_when_a_joint_is_held_and_its_own_lock_goes() -> None:
     mech = closed_zoo.four_bar().constrain(art.Lock("brake", "crank_pin", (0.0,)))
     mech.constrain(art.Prescribed("drive", "coupler_pin", art.Harmonic(0.1, 1.0)))
-    small = mech.locked("crank_pin")
+    small = mech.with_locked("crank_pin")
     assert [c.name for c in small.description.constraints] == ["pin", "drive"]
     assert small.q_names == ("coupler_pin", "rocker_pin")
     residual = ask(mech, "constraint_residual", np.array([0.0, 0.2, 0.3]), 0.0)
@@ -131,13 +131,13 @@ def test_formulas_follow_their_coordinates() -> None:
     values = np.array([0.7, -0.2, 0.4])
     g = ask(mech, "constraint_residual", values, 0.3)
     rate = ask(mech, "constraint_rate", values, [0.2, 0.0, 0.6], 0.3)
-    held = mech.locked("j1", values)
+    held = mech.with_locked("j1", values)
     assert_allclose(ask(held, "constraint_residual", values[[0, 2]], 0.3), g, atol=1e-15)
     assert_allclose(ask(held, "constraint_rate", values[[0, 2]], [0.2, 0.6], 0.3), rate, atol=1e-15)
     with pytest.raises(art.InputError, match="'g' is a function of coordinates that go"):
         mech.without("b2")
     base = zoo.random_mechanism(32, 2, [art.Prismatic])
-    both = base.attached(mech, "tool", prefix="x_")
+    both = base.with_attached(mech, "tool", prefix="x_")
     found = ask(both, "constraint_rate", [0.1, 0.2, *values], [1.0, 2.0, 0.2, 0.0, 0.6], 0.3)
     assert_allclose(found, rate, atol=1e-15)
 
@@ -155,7 +155,7 @@ def test_attaching_and_removing_changes_nothing(name: str) -> None:
     other = zoo.random_mechanism(41, 3, [art.Revolute, art.Spherical])
     other.constrain(LoopJoint("loop", art.Spherical(), "ground", "b2"))
     for joint in (None, art.Universal()):
-        both = mech.attached(other, "tool", joint, prefix="new_")
+        both = mech.with_attached(other, "tool", joint, prefix="new_")
         assert both.nv == mech.nv + other.nv + (joint.nv if joint else 0)
         assert both.constraint_names == tuple(f"new_loop.{axis}" for axis in "xyz")
         assert same(both.without("new_base"), mech)
@@ -175,7 +175,7 @@ def test_removing_a_body_removes_its_branch_and_what_names_it() -> None:
 
 def test_two_machines_on_one_ground_do_not_know_of_each_other() -> None:
     first, second = zoo.get("several_roots"), zoo.random_mechanism(42, 3, floating=True)
-    both = first.attached(second.with_gravity(first.gravity_vector), "ground", prefix="b_")
+    both = first.with_attached(second.with_gravity(first.gravity_vector), "ground", prefix="b_")
     a, b = zoo.random_state(first, 1), zoo.random_state(second, 2)
     vdot = ask(both, "forward_dynamics", np.r_[a.q, b.q], np.r_[a.v, b.v], np.r_[a.tau, b.tau])
     alone = ask(first, "forward_dynamics", a.q, a.v, a.tau)
@@ -188,7 +188,7 @@ def test_a_load_on_a_frame_is_a_body_there() -> None:
     mech = zoo.get("every_joint")
     load = art.Mechanism("load").body("box", 2.0, (0.1, 0.2, 0.3), (0.2, 0.3, 0.25))
     load.joint("float", art.Free(), "ground", "box")
-    both = mech.attached(load, "tool", pose=(0.3, 0.0, 0.0))
+    both = mech.with_attached(load, "tool", pose=(0.3, 0.0, 0.0))
     s = zoo.random_state(mech, 3)
     assert both.nv == mech.nv
     w, v = np.split(ask(both, "velocity", s.q, s.v, frames=("box",)), 2)
@@ -206,14 +206,14 @@ def test_what_cannot_be_attached_is_refused() -> None:
     wheel.joint("float", art.Free(), "ground", "disc").constrain(art.Touching("floor", "disc", 0.3))
     mech = zoo.get("one_hinge")
     with pytest.raises(art.InputError, match=r"'floor'.*is about the ground"):
-        mech.attached(wheel, "tool")
-    assert mech.attached(wheel, "ground").constraint_names == ("floor",)
+        mech.with_attached(wheel, "tool")
+    assert mech.with_attached(wheel, "ground").constraint_names == ("floor",)
     with pytest.raises(art.InputError, match=r"two of the name 'b0'.*prefix"):
-        mech.attached(mech, "tool")
+        mech.with_attached(mech, "tool")
     with pytest.raises(art.InputError, match="no body or frame 'tol'"):
-        mech.attached(wheel, "tol")
+        mech.with_attached(wheel, "tol")
     with pytest.raises(art.InputError, match="expected a Mechanism"):
-        mech.attached("wheel", "tool")
+        mech.with_attached("wheel", "tool")
 
 
 # inertia and gravity
@@ -245,7 +245,7 @@ def test_a_doubtful_inertia_stays_until_another_is_given() -> None:
     m = art.Mechanism.from_description(
         dataclasses.replace(m.description, bodies=(odd, *m.description.bodies[1:]))
     )
-    assert m.locked("j2").without("b2").with_inertia("b0", mass=2.0).description.bodies[0].doubtful
+    assert m.with_locked("j2").without("b2").with_inertia("b0", mass=2.0).description.bodies[0].doubtful
     assert not m.with_inertia("b0", inertia=(1.0, 1.0, 1.5)).description.bodies[0].doubtful
     with pytest.raises(art.ModelError, match="triangle inequality"):
         m.with_inertia("b0", inertia=(1.0, 1.0, 3.5))
@@ -260,7 +260,7 @@ def test_gravity_is_a_field() -> None:
 
 # size
 
-SIZE = Scale(length=2.0, mass=3.0, time=0.7)
+SIZE = SimilarityFactors(length=2.0, mass=3.0, time=0.7)
 
 
 def factors(mech: art.Mechanism, turning: str, sliding: str, modal: str) -> np.ndarray:
@@ -284,7 +284,7 @@ def test_a_scaled_mechanism_moves_alike(name: str) -> None:
     mech = mechanism(name)
     smooth = [dataclasses.replace(c, coulomb=()) for c in mech.description.connections]
     mech = art.Mechanism.from_description(dataclasses.replace(mech.description, connections=tuple(smooth)))
-    big = mech.scaled(SIZE.length, mass=SIZE.mass, time=SIZE.time)
+    big = mech.with_scale(SIZE.length, mass=SIZE.mass, time=SIZE.time)
     s, params = state(mech, 7), other_values(mech)
     v = s.v * factors(mech, "rad/s", "m/s", "-/s")
     tau = s.tau * factors(mech, "N m", "N", "J")
@@ -301,7 +301,7 @@ def test_dry_friction_limits_and_loops_scale_with_their_units() -> None:
     m.joint("j", art.Prismatic(), "ground", "b", coulomb=3.0, coulomb_speed=0.1, rest=0.2, limits=limits)
     m.constrain(art.Distance("rod", "ground", "b", 0.5))
     m.constrain(art.Prescribed("drive", "j", art.Polynomial((0.1, 0.2, 0.3))))
-    big = m.scaled(SIZE.length, mass=SIZE.mass, time=SIZE.time)
+    big = m.with_scale(SIZE.length, mass=SIZE.mass, time=SIZE.time)
     bias = ask(m, "bias", [0.3], [0.1]) * SIZE.of("N")
     assert_allclose(ask(big, "bias", [0.6], [0.1 * SIZE.of("m/s")]), bias, rtol=1e-13)
     for t in (0.0, 0.4):
@@ -317,27 +317,27 @@ def test_by_default_density_and_gravity_stay() -> None:
     m = art.Mechanism("p").body("rod", 1.0, (0, 0, -0.5), (0.1, 0.1, 0.01))
     m.joint("hinge", art.Revolute((0, 1, 0)), "ground", "rod")
     rates = []
-    for p in (m, m.scaled(4.0)):
+    for p in (m, m.with_scale(4.0)):
         stiffness = -ask(p, "derivatives", [0.0], [0.0], [0.0])[0]
         rates.append(np.sqrt(stiffness.item()))
     assert rates[1] == pytest.approx(rates[0] / 2, rel=1e-13)
-    assert_allclose(m.scaled(4.0).gravity_vector, m.gravity_vector, rtol=1e-15)
-    assert m.scaled(2.0).description.bodies[0].mass == 8.0
+    assert_allclose(m.with_scale(4.0).gravity_vector, m.gravity_vector, rtol=1e-15)
+    assert m.with_scale(2.0).description.bodies[0].mass == 8.0
 
 
 def test_a_factor_is_a_positive_number() -> None:
     with pytest.raises(art.InputError, match="length = -1"):
-        zoo.get("one_hinge").scaled(-1.0)
+        zoo.get("one_hinge").with_scale(-1.0)
     with pytest.raises(art.InputError, match="'g' is a function of your own"):
-        with_formula().scaled(2.0)
+        with_formula().with_scale(2.0)
 
 
 def test_visuals_and_bodies_stay_with_a_held_joint() -> None:
     m = art.Mechanism("m").body("b", 1.0, inertia=(0.1, 0.1, 0.1), visuals=[visual.Sphere(radius=0.2)])
     m.joint("j", art.Revolute(), "ground", "b")
     m.body("c", 1.0, inertia=(0.1, 0.1, 0.1)).joint("k", art.Revolute(), "b", "c")
-    assert m.locked("j").description.bodies == m.description.bodies
-    assert isinstance(m.locked("j").description.bodies[0], Body)
+    assert m.with_locked("j").description.bodies == m.description.bodies
+    assert isinstance(m.with_locked("j").description.bodies[0], Body)
 
 
 # couplings
@@ -346,10 +346,10 @@ def test_visuals_and_bodies_stay_with_a_held_joint() -> None:
 def test_held_leaders_hold_their_followers():
     """Locking the leader is the tree with leader and followers at the positions that the couplings give."""
     m = coupled_zoo.four_bar()
-    held = m.locked({"coupler": 0.3})
+    held = m.with_locked({"coupler": 0.3})
     assert held.q_names == ("crank", "rocker")
     assert held.description.couplings == ()
-    tree = coupled_zoo.four_bar(couple=False).locked(
+    tree = coupled_zoo.four_bar(couple=False).with_locked(
         {"coupler": 0.3, "wheel": -0.7, "rack": 0.02 * -0.7 + 0.01 * 0.49}
     )
     q = [0.1, -0.2]
@@ -357,7 +357,7 @@ def test_held_leaders_hold_their_followers():
 
 
 def test_a_sum_keeps_the_leaders_that_move():
-    m = coupled_zoo.get("linear").coupled.locked({"j2": 0.7})
+    m = coupled_zoo.get("linear").coupled.with_locked({"j2": 0.7})
     (left,) = [c for c in m.description.couplings if c.joint == "j4"]
     assert left.to == ("j5",)
     assert left.ratio == (-coupled_zoo.A,)
@@ -368,7 +368,7 @@ def test_couplings_go_with_their_joints_and_take_prefixes():
     m = coupled_zoo.four_bar()
     assert m.without("wheel").description.couplings == ()
     assert [c.joint for c in m.without("rack").description.couplings] == ["wheel"]
-    both = m.attached(m, "ground", prefix="b_").description.couplings
+    both = m.with_attached(m, "ground", prefix="b_").description.couplings
     assert {c.joint: c.to[0] for c in both} == {
         "wheel": "coupler", "rack": "wheel", "b_wheel": "b_coupler", "b_rack": "b_wheel",
     }  # fmt: skip
@@ -376,7 +376,7 @@ def test_couplings_go_with_their_joints_and_take_prefixes():
 
 def test_scaled_couplings_keep_angles():
     """A rack of twice the size goes twice as far for the same turn of its wheel."""
-    m, large = coupled_zoo.four_bar(), coupled_zoo.four_bar().scaled(2.0)
+    m, large = coupled_zoo.four_bar(), coupled_zoo.four_bar().with_scale(2.0)
     q = [0.1, 0.2, -0.3]
     for body in ("wheel", "rack"):
         assert_allclose(large.pose(body, q)[:3, 3], 2 * m.pose(body, q)[:3, 3], atol=1e-14)
@@ -389,4 +389,4 @@ def test_findings_of_both_stay_with_an_attached_mechanism() -> None:
         art.Mechanism.from_description(dataclasses.replace(art.load("two_link").description, findings=(f,)))
         for f in (first, second)
     )
-    assert arm.attached(hand, "ground", prefix="h_").findings == (first, second)
+    assert arm.with_attached(hand, "ground", prefix="h_").findings == (first, second)

@@ -38,14 +38,14 @@ def test_a_branch_takes_its_equipment_with_it(arm: art.Mechanism) -> None:
 
 
 def test_a_held_joint_has_no_drive(arm: art.Mechanism) -> None:
-    held = arm.locked({"h": 0.5})
+    held = arm.with_locked({"h": 0.5})
     assert names(held) == ["second", "gyro", "felt"]
     assert held.states["home"].q == pytest.approx([0.2])
 
 
 @pytest.mark.filterwarnings("ignore:(?s).*the run has no contact")  # told once a process
 def test_attached_equipment_has_the_prefix(arm: art.Mechanism) -> None:
-    both = arm.attached(arm, "tip", prefix="left_")
+    both = arm.with_attached(arm, "tip", prefix="left_")
     assert names(both) == [
         "first",
         "second",
@@ -62,4 +62,4 @@ def test_attached_equipment_has_the_prefix(arm: art.Mechanism) -> None:
 
 
 def test_scaling_leaves_equipment_behind(arm: art.Mechanism) -> None:
-    assert arm.scaled(2.0).components() == []
+    assert arm.with_scale(2.0).components() == []

@@ -8,7 +8,14 @@ import pytest
 
 import articulus as art
 from articulus.errors import InputError, ModelError
-from articulus.model.mechanism.expression import FUNCTIONS, Expression, Parameter, evaluated, parsed, text_of
+from articulus.model.mechanism.expression import (
+    FUNCTIONS,
+    Parameter,
+    ParameterExpression,
+    evaluate,
+    parse,
+    text_of,
+)
 
 L, M = art.Parameter("l", 0.8), art.Parameter("m", 2.0)
 KNOWN = {"l": L, "m": M}
@@ -23,7 +30,7 @@ def read(text: str) -> object:
             raise InputError(f"no parameter '{name}'")
         return KNOWN[name]
 
-    return parsed(text, known)
+    return parse(text, known)
 
 
 def grown(rng: np.random.Generator, depth: int) -> object:
@@ -57,7 +64,7 @@ def test_a_text_gives_back_the_same_expression() -> None:
     rng = np.random.default_rng(3)
     with np.errstate(all="ignore"):
         drawn = [grown(rng, 4) for _ in range(300)]
-    found = [x for x in drawn if isinstance(x, Expression)]
+    found = [x for x in drawn if isinstance(x, ParameterExpression)]
     assert len(found) > 100
     for x in found:
         assert read(text_of(x)) == x
@@ -68,16 +75,16 @@ def test_values_follow_the_parameters_in_numpy_and_in_casadi() -> None:
     l, m = np.array([0.3, 1.7]), np.array([5.0, 0.2])
     expected = np.sqrt(m * l**2 / 3 + np.cos(l)) - 2 / m
     held = {"l": l, "m": m}
-    np.testing.assert_allclose(evaluated(x, lambda p: held[p.name]), expected, rtol=1e-15)
+    np.testing.assert_allclose(evaluate(x, lambda p: held[p.name]), expected, rtol=1e-15)
     symbols = {"l": ca.SX.sym("l"), "m": ca.SX.sym("m")}
-    f = ca.Function("f", list(symbols.values()), [evaluated(x, lambda p: symbols[p.name], ca)])
+    f = ca.Function("f", list(symbols.values()), [evaluate(x, lambda p: symbols[p.name], ca)])
     np.testing.assert_allclose(np.array(f(l.reshape(1, 2), m.reshape(1, 2))).ravel(), expected, rtol=1e-15)
 
 
 def test_arrays_of_numpy_give_arrays_of_expressions() -> None:
     for product in (np.array([1.0, 2.0]) * L, L * np.array([1.0, 2.0]), np.multiply([1.0, 2.0], L)):
         assert [text_of(x).replace("*l", "").replace("l*", "") for x in product] == ["1", "2"]
-    assert isinstance(np.float64(2.0) * L, Expression)
+    assert isinstance(np.float64(2.0) * L, ParameterExpression)
 
 
 @pytest.mark.parametrize(

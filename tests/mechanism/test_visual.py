@@ -54,9 +54,9 @@ def test_corners_are_turned_and_shifted(name):
     R = Rotation.from_euler("xyz", [0.3, -0.5, 0.7]).as_matrix()
     X = np.eye(4)
     X[:3, :3], X[:3, 3] = R, (1, 2, 3)
-    moved = SOME[name].moved(X)
+    moved = SOME[name].move(X)
     np.testing.assert_allclose(moved.corners(), SOME[name].corners() @ R.T + X[:3, 3], atol=1e-12)
-    back = moved.moved(np.linalg.inv(X))
+    back = moved.move(np.linalg.inv(X))
     np.testing.assert_allclose(back.at.matrix(), np.eye(4), atol=1e-12)
 
 
@@ -104,8 +104,8 @@ def test_meshes_are_equal_when_they_look_alike():
     assert same == mesh
     assert hash(same) == hash(mesh)
     others = [
-        mesh.scaled((1, 1, 2)),
-        mesh.moved(np.diag([1.0, -1, -1, 1])),
+        mesh.scale((1, 1, 2)),
+        mesh.move(np.diag([1.0, -1, -1, 1])),
         Mesh(np.eye(3), [[0, 2, 1]]),
         SOME["box"],
     ]
@@ -113,7 +113,7 @@ def test_meshes_are_equal_when_they_look_alike():
 
 
 def test_a_mirrored_mesh_still_faces_outwards():
-    mesh = SOME["mesh"].scaled((1, -1, 2))
+    mesh = SOME["mesh"].scale((1, -1, 2))
     a, b, c = mesh.vertices[mesh.triangles[0]]
     assert np.cross(b - a, c - a) @ a > 0
     np.testing.assert_array_equal(mesh.vertices, np.diag([1, -1, 2]))
@@ -150,7 +150,7 @@ def test_a_strut_names_a_body_that_is_there():
     with pytest.raises(art.ModelError, match=r"a strut to 'rd'.*did you mean 'rod'"):
         _ = pendulum(standing=[Strut("rd", (0, 0, -1), 0.05)]).description
     crane = art.load("cat215b")
-    on = art.load("two_link").attached(crane, "tip", prefix="a_")
+    on = art.load("two_link").with_attached(crane, "tip", prefix="a_")
     ends = {v.body for b in on.description.bodies for v in b.visuals if isinstance(v, Strut)}
     assert ends == {"a_boom", "a_stick", "a_bucket"}
     less = crane.without("bucket")

@@ -45,7 +45,7 @@ def test_a_reduced_model_is_pinocchios() -> None:
     model = pin.buildReducedModel(
         twin.model, [twin.model.getJointId(f"{name}.0") for name in held], twin.q(s.q)
     )
-    small, slices = mech.locked(held, s.q), mech.description.v_slices
+    small, slices = mech.with_locked(held, s.q), mech.description.v_slices
     gone = {i for name in held for i in range(slices[name].start, slices[name].stop)}
     ours = {k: n for n, k in enumerate(i for i in range(mech.nv) if i not in gone)}
     order = [ours[k] for k in twin.v_map if k in ours]  # Pinocchio's entries in our order
@@ -69,7 +69,7 @@ def test_an_appended_model_is_pinocchios() -> None:
     mech = zoo.random_mechanism(52, 4, [art.Revolute, art.Prismatic])
     other = zoo.random_mechanism(53, 3, [art.Revolute, art.Prismatic], branching=0.0)
     at = art.Pose((0.1, -0.2, 0.3), rpy=(0.3, 0.2, -0.5))
-    both = mech.attached(other, "tool", pose=at, prefix="x_")
+    both = mech.with_attached(other, "tool", pose=at, prefix="x_")
     d = other.description
     renamed = dataclasses.replace(
         d, connections=tuple(dataclasses.replace(c, name=f"x_{c.name}") for c in d.connections), frames=()

@@ -59,7 +59,7 @@ class Twin:
         """Return the positions of all joints, those that follow others included."""
         d, tree = self.d, self.d.uncoupled
         out = np.zeros(tree.nq)
-        out[list(d.kept[0])] = q
+        out[list(d.independent_places[0])] = q
         for c in d.couplings:
             out[tree.q_slices[c.joint].start] = c.position(
                 [out[tree.q_slices[name].start] for name in c.to], value_of
@@ -80,7 +80,7 @@ class Twin:
         """Return T."""
         d, tree = self.d, self.d.uncoupled
         T, full = np.zeros((tree.nv, d.nv)), self.positions(q)
-        T[list(d.kept[1]), range(d.nv)] = 1.0
+        T[list(d.independent_places[1]), range(d.nv)] = 1.0
         for c in d.couplings:
             for name, slope in zip(c.to, _slopes(c, full[tree.q_slices[c.to[0]].start])):
                 T[tree.v_slices[c.joint].start] += slope * T[tree.v_slices[name].start]

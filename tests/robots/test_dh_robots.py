@@ -51,4 +51,4 @@ def test_tables_have_the_lengths_that_makers_publish(name: str) -> None:
 def _arm(path: Path) -> art.Mechanism:
     robot = art.load(path)
     fingers = [name for name in robot.joint_names if name == "panda_finger_joint1"]
-    return robot.locked(fingers) if fingers else robot
+    return robot.with_locked(fingers) if fingers else robot

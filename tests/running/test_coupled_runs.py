@@ -114,7 +114,7 @@ def test_inverse_kinematics_reaches_with_coupled_joints(gripper):
         lambda m: art.simulate(m, 0.1, events=[art.events.Bounce("rack", 0.0)]),
         lambda m: art.assemble(m, [0.0], fixed=["finger"]),
         lambda m: m.q(rack=0.1),
-        lambda m: m.locked({"rack": 0.1}),
+        lambda m: m.with_locked({"rack": 0.1}),
     ],
 )
 def test_what_needs_a_coordinate_names_the_joint_that_has_one(gripper, ask):

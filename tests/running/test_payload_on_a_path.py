@@ -115,7 +115,7 @@ def test_a_scaled_mechanism_follows_a_scaled_path() -> None:
     rail.body("cart", 2.0, (0, 0, 0), (1, 1, 1))
     rail.joint("x", art.Prismatic((1, 0, 0)), "ground", "cart")
     rail.constrain(Prescribed("path", "x", Spline((0.0, 1.0), (0.0, 0.5))))
-    half = rail.scaled(length=0.5, time=2.0)
+    half = rail.with_scale(length=0.5, time=2.0)
     assert half.description.constraints[0] == Prescribed("path", "x", Spline((0.0, 2.0), (0.0, 0.25)))
 
 

@@ -21,8 +21,8 @@ from articulus.structure import (
     Timoshenko,
     beam,
     normal_modes,
-    rigid_motions,
 )
+from articulus.structure.solution import rigid_motions
 
 SECTION = Section(2.0, 3e3, 5.0, 7.0, 4.0, 90.0, 80.0, (0.03, 0.01, 0.02))
 

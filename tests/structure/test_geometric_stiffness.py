@@ -15,11 +15,11 @@ import pytest
 import articulus as art
 from articulus.errors import InputError
 from articulus.model.files.fe.bulk import read_bulk
-from articulus.model.files.fe.data import Grid, MatrixSet
+from articulus.model.files.fe.data import FeGrid, MatrixSet
 from articulus.model.files.fe.structure import bulk_structure, matrix_structure
 from articulus.model.mechanism.modes import Modes
-from articulus.structure import GeometricStiffness, Structure, beam, modes_of, normal_modes
-from articulus.structure.geometric import MOTIONS
+from articulus.structure import Structure, beam, modes_of, normal_modes
+from articulus.structure.geometric import MOTIONS, GeometricStiffness
 
 LENGTH, EI, MASS, ELEMENTS, COUNT = 2.0, 50.0, 1.5, 32, 2
 NEAR = 4.0 / ELEMENTS**2
@@ -66,7 +66,7 @@ def stiffened() -> Structure:
     for name, axial in axial_forces().items():
         matrices[name], motions[name] = under(s, axial), name
     dofs = tuple((int(node) + 1, int(c) + 1) for node, c in s.freedoms)
-    grids = tuple(Grid(i + 1, tuple(map(float, x))) for i, x in enumerate(s.positions))
+    grids = tuple(FeGrid(i + 1, tuple(map(float, x))) for i, x in enumerate(s.positions))
     data = MatrixSet("beam.npz", matrices, dofs, grids)
     loads = {tip: ["pull", *("none",) * 5]}
     return matrix_structure(data, "M", "K", motions=motions, loads=loads).fix(

@@ -11,25 +11,26 @@ from articulus.structure import (
     Lumped,
     Section,
     Structure,
-    balanced,
     beam,
-    by_controllability,
-    by_effective_mass,
-    compliance,
-    convergence,
     craig_bampton,
     frequency_response,
     guyan,
     modal,
-    modal_measures,
     modes_of,
     normal_modes,
-    participation,
-    reduced_compliance,
-    residual_flexibility,
-    rigid_motions,
     state_space,
 )
+from articulus.structure.compliance import compliance, reduced_compliance
+from articulus.structure.reduction import (
+    balanced,
+    by_controllability,
+    by_effective_mass,
+    convergence,
+    modal_measures,
+    residual_flexibility,
+)
+from articulus.structure.solution import rigid_motions
+from articulus.structure.solution.participation import participation
 
 ALL = {f"node{i}": "all" for i in range(7)}
 

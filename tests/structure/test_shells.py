@@ -15,7 +15,6 @@ from articulus.errors import InputError
 from articulus.structure import (
     EulerBernoulli,
     Plate,
-    Ply,
     Section,
     ShellQuadrilateral,
     ShellTriangle,
@@ -25,8 +24,9 @@ from articulus.structure import (
     modes_of,
     normal_modes,
     panel,
-    rigid_motions,
 )
+from articulus.structure.plate import Ply
+from articulus.structure.solution import rigid_motions
 
 GRAPHITE = Ply(1.25e-3, 181e9, 10.3e9, 0.28, 7.17e9, 1600.0)
 SKEW = Plate.laminate([dataclasses.replace(GRAPHITE, angle=a) for a in (0.0, 0.5, -0.8)])
@@ -198,11 +198,11 @@ def test_printed_stiffness_of_a_laminate():
 def test_turning_and_shifting_a_laminate():
     angle, height = 0.7, 0.02
     turned = Plate.laminate([dataclasses.replace(GRAPHITE, angle=a + angle) for a in (0.0, 0.5, -0.8)])
-    np.testing.assert_allclose(SKEW.turned(angle).ABD, turned.ABD, atol=1e-9 * turned.ABD.max())
+    np.testing.assert_allclose(SKEW.turn(angle).ABD, turned.ABD, atol=1e-9 * turned.ABD.max())
     raised = Plate.laminate(
         [dataclasses.replace(GRAPHITE, angle=a) for a in (0.0, 0.5, -0.8)], bottom=height - 1.5 * 1.25e-3
     )
-    found = SKEW.shifted(height)
+    found = SKEW.shift(height)
     np.testing.assert_allclose(found.ABD, raised.ABD, rtol=1e-9, atol=1e-9 * abs(raised.ABD).max())
     np.testing.assert_allclose((found.center, found.rotary), (raised.center, raised.rotary), rtol=1e-9)
 

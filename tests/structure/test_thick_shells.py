@@ -17,15 +17,15 @@ from articulus.structure import (
     MindlinQuadrilateral,
     MindlinTriangle,
     Plate,
-    Ply,
     ShellQuadrilateral,
     Statics,
     Structure,
     modes_of,
     normal_modes,
     panel,
-    rigid_motions,
 )
+from articulus.structure.plate import Ply
+from articulus.structure.solution import rigid_motions
 
 GRAPHITE = Ply(1.25e-3, 181e9, 10.3e9, 0.28, 7.17e9, 1600.0, G23=3.5e9)
 SKEW = Plate.laminate([dataclasses.replace(GRAPHITE, angle=a) for a in (0.0, 0.5, -0.8)])
@@ -144,7 +144,7 @@ def test_turning_the_plate_or_its_axes_is_the_same(kind):
     angle = 0.6
     positions, elements, _ = mesh((1, 1), (2, 2), SKEW, kind, skewed=0.2)
     back = (np.cos(angle), -np.sin(angle), 0.0)
-    turned = [dataclasses.replace(e, plate=SKEW.turned(angle), along=back) for e in elements]
+    turned = [dataclasses.replace(e, plate=SKEW.turn(angle), along=back) for e in elements]
     flat = dict.fromkeys(
         range(len(positions)), ("x", "y", "rz")
     )  # drilling is held by N_xy, which depends on the axes

@@ -8,7 +8,6 @@ from scipy.spatial.transform import Rotation
 
 from articulus.errors import InputError
 from articulus.structure import (
-    Average,
     EulerBernoulli,
     Hold,
     Lumped,
@@ -19,8 +18,9 @@ from articulus.structure import (
     craig_bampton,
     modes_of,
     normal_modes,
-    rigid_motions,
 )
+from articulus.structure.solution import rigid_motions
+from articulus.structure.ties import Average
 
 SECTION = Section(2.0, 3e3, 5.0, 7.0, 4.0)
 NODES = np.random.default_rng(0).normal(size=(6, 3))

@@ -10,7 +10,8 @@ from scipy.linalg import eigh
 
 import articulus as art
 from articulus.model.mechanism.modes import Modes
-from articulus.structure import Plate, Ply, beam, beam_body, modes_of, normal_modes, panel, varying_body
+from articulus.structure import Plate, beam, beam_body, modes_of, normal_modes, panel, varying_body
+from articulus.structure.plate import Ply
 
 FIT = 1e-8
 """Relative error that a fit may leave in frequencies and motions; measured errors are below 1e-9 of the data."""

@@ -71,14 +71,14 @@ def measure(quick: bool = False, show_progress: bool = False, only: Sequence[str
     only : sequence of str
         Words in titles of sections; all sections if empty.
     """
-    parts = _chosen(sections(quick), only)
+    parts = _select_sections(sections(quick), only)
     effort = Effort(QUICK_SECONDS, quick=True, rounds=2) if quick else Effort()
     facts = machine(effort.seconds)
-    rows = [row for part in (_watched(parts) if show_progress else parts) for row in part.rows(effort)]
+    rows = [row for part in (_with_progress(parts) if show_progress else parts) for row in part.rows(effort)]
     return BenchReport(facts, [row.with_share(1e9 * facts["peak_gflops"]) for row in rows])
 
 
-def _chosen(parts: list[BenchSection], only: Sequence[str]) -> list[BenchSection]:
+def _select_sections(parts: list[BenchSection], only: Sequence[str]) -> list[BenchSection]:
     """Return the sections that are asked for."""
     for words in only:
         if not any(words in part.title for part in parts):
@@ -88,7 +88,7 @@ def _chosen(parts: list[BenchSection], only: Sequence[str]) -> list[BenchSection
     return [part for part in parts if not only or any(words in part.title for words in only)]
 
 
-def _watched(parts: list[BenchSection]) -> Iterable[BenchSection]:
+def _with_progress(parts: list[BenchSection]) -> Iterable[BenchSection]:
     console = _console(stderr=True)
     return track(parts, "measuring", console=console, transient=True) if console.is_terminal else parts
 

@@ -20,7 +20,7 @@ import numpy as np
 import articulus as art
 from articulus.bench.beside_exudyn import beside_exudyn, too_far
 from articulus.bench.child import one_core_json
-from articulus.bench.flexible_beams import CABLE, assembled, cables, driven_cable, settings
+from articulus.bench.flexible_beams import CABLE, assemble_with_sensor, cables, driven_cable, settings
 from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import Effort, notes
 from articulus.bench.timing import Contender, race
@@ -134,7 +134,7 @@ def _exudyn(task: BeamTask, elements: int) -> tuple[list, float]:
 # in the child
 
 
-def _solved(elements: int, seconds: float, steps: int) -> tuple[list[list[float]], float]:
+def _solve_exudyn(elements: int, seconds: float, steps: int) -> tuple[list[list[float]], float]:
     sys.exudynFast = True  # type: ignore[attr-defined]  # their build without range checks
     exu = import_module("exudyn")
     system, sensor = _pendulum(exu, elements)
@@ -157,9 +157,9 @@ def _pendulum(exu: Any, elements: int) -> tuple[Any, int]:
     for coordinate in (0, 1):
         end = system.AddMarker(items.MarkerNodeCoordinate(nodeNumber=nodes[0], coordinate=coordinate))
         system.AddObject(items.CoordinateConstraint(markerNumbers=[ground, end]))
-    return system, assembled(exu, system, nodes[-1])
+    return system, assemble_with_sensor(exu, system, nodes[-1])
 
 
 if __name__ == "__main__":
-    found = _solved(int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]))
+    found = _solve_exudyn(int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]))
     sys.stdout.write("\n" + json.dumps(found))

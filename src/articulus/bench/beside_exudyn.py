@@ -34,7 +34,7 @@ def beside_exudyn(
         Largest error with which its time counts.
     effort : Effort
     """
-    if not exudyn.installed():
+    if not exudyn.is_installed():
         return row(note="Exudyn is not installed (extra `bench`)")
     try:
         found = [run() for _ in range(1 if effort.quick else 3)]

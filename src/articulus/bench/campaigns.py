@@ -21,7 +21,7 @@ import numpy as np
 from articulus.bench import peers
 from articulus.bench.models import chain
 from articulus.bench.row import FigureLimit, Measurement
-from articulus.bench.rows import AGREE, Effort, difference, differs, raced
+from articulus.bench.rows import AGREE, Effort, difference, differs, race_row
 from articulus.bench.timing import Contender, race
 from articulus.study.campaign.calls import run as run_campaign
 from articulus.study.campaign.design import Campaign
@@ -142,7 +142,7 @@ def _against_mujoco(study: Path, steps: int, effort: Effort) -> Measurement:
     note = (
         f"{runs} runs of {steps} steps, gains and initial states varied, sampling, table and ledger included"
     )
-    return raced(row, ours, rivals, Effort(0.0, effort.quick, 2), note)
+    return race_row(row, ours, rivals, Effort(0.0, effort.quick, 2), note)
 
 
 def _at_equal_error(folder: Path, end: float, effort: Effort) -> Measurement:
@@ -176,7 +176,7 @@ def _at_equal_error(folder: Path, end: float, effort: Effort) -> Measurement:
         f"16,000 steps; {runs} runs"
     )
     ours = Contender("articulus", partial(_campaign, study, runs), runs)
-    return raced(row, ours, rivals, Effort(0.0, effort.quick, 2), note)
+    return race_row(row, ours, rivals, Effort(0.0, effort.quick, 2), note)
 
 
 def _fewest_steps(error_after: Callable[[int], float], high: int) -> tuple[int, float]:

@@ -13,7 +13,7 @@ import articulus as art
 from articulus.bench import peers
 from articulus.bench.models import Array
 from articulus.bench.row import FigureLimit, Measurement
-from articulus.bench.rows import Effort, raced
+from articulus.bench.rows import Effort, race_row
 from articulus.bench.timing import Contender, race
 from articulus.simulation.loop.components import Contact
 from articulus.simulation.loop.contact import Plane, Sphere
@@ -54,7 +54,7 @@ def quadruped(effort: Effort) -> Iterator[Measurement]:
     if steps == 1000 and not gap <= HEIGHTS:
         yield row(failed=True, note=f"heights of the trunk differ by {gap:.1e} m")
         return
-    yield raced(
+    yield race_row(
         row,
         ours,
         [rival],

@@ -18,7 +18,7 @@ from articulus.model.library.n_four_bar import ACROSS, LENGTH, MASS
 GRAVITY = 9.81
 
 
-def installed() -> bool:
+def is_installed() -> bool:
     """Return whether Exudyn can be imported."""
     return find_spec("exudyn") is not None
 
@@ -35,7 +35,7 @@ def run(loops: int, seconds: float, steps: int) -> tuple[float, float, float]:
     return angle, solved, built
 
 
-def _solved(loops: int, seconds: float, steps: int) -> tuple[float, float, float]:
+def _solve_exudyn(loops: int, seconds: float, steps: int) -> tuple[float, float, float]:
     sys.exudynFast = True  # type: ignore[attr-defined]  # their build without range checks
     exu = import_module("exudyn")
     began = perf_counter()
@@ -106,5 +106,5 @@ def _settings(exu: Any, seconds: float, steps: int) -> Any:
 
 
 if __name__ == "__main__":
-    found = _solved(int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]))
+    found = _solve_exudyn(int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]))
     sys.stdout.write("\n" + json.dumps(found))

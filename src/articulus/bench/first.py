@@ -14,7 +14,7 @@ import articulus as art
 from articulus.bench import peers
 from articulus.bench.models import Model, chain, tree
 from articulus.bench.row import FigureLimit, Measurement
-from articulus.bench.rows import AGREE, CHECKED, NO_PINOCCHIO, Effort, difference, differs, raced
+from articulus.bench.rows import AGREE, CHECKED, NO_PINOCCHIO, Effort, difference, differs, race_row
 from articulus.bench.startup import ONE_STATE, LibraryModel, Starter, starter
 from articulus.bench.timing import Contender, race
 from articulus.dynamics.quantities import QUANTITIES
@@ -125,4 +125,4 @@ def linear_models(effort: Effort) -> Iterator[Measurement]:
     if not gap <= AGREE:
         yield row(failed=True, note=differs(gap))
         return
-    yield raced(row, ours, [twin.loop("computeABADerivatives", q, v, u)], effort, f"agree to {gap:.0e}")
+    yield race_row(row, ours, [twin.loop("computeABADerivatives", q, v, u)], effort, f"agree to {gap:.0e}")

@@ -25,7 +25,7 @@ from articulus.bench.rows import AGREE, RESULT_BYTES, ROWS, Effort, difference, 
 from articulus.bench.startup import ONE_STATE, LibraryModel, starter
 from articulus.bench.timing import Contender, race
 from articulus.dynamics.compiled import physics_version
-from articulus.dynamics.loops.factor import Factored
+from articulus.dynamics.loops.factor import Factorization
 from articulus.dynamics.quantities import function
 from articulus.errors import DoubtfulResult
 from articulus.model.mechanism.modes import Level
@@ -208,7 +208,7 @@ def _derivatives(
     states, ours = _states(mechanism, rows), mechanism.kernel("derivatives")
     plain = kernel.cached(
         f"differentiated {mechanism.description.fingerprint} {physics_version()}",
-        lambda: _differentiated(mechanism),
+        lambda: _derivatives_function(mechanism),
         ranks=lambda: ((1, 1, 1), (2, 2, 2)),
     )
     row = partial(
@@ -228,12 +228,12 @@ def _derivatives(
     return row(ours_us=time, peer=name, peer_us=peer, value=peer / time, note=note)
 
 
-def _differentiated(mechanism: art.Mechanism) -> ca.Function:
+def _derivatives_function(mechanism: art.Mechanism) -> ca.Function:
     """Return (q, v, tau) -> derivatives of vdot by q and v, and M^-1, of a mechanism without quaternions."""
     q, v, tau, vdot = (ca.SX.sym(name, mechanism.nv) for name in ("q", "v", "tau", "vdot"))
     d = mechanism.description
     forces = function(d, "inverse_dynamics")(q, v, vdot)
-    M = Factored(function(d, "mass_matrix")(q))
+    M = Factorization(function(d, "mass_matrix")(q))
     slopes = [ca.densify(ca.jacobian(forces, x)) for x in (q, v)]
     slopes = ca.substitute(slopes, [vdot], [M.solve(tau - function(d, "bias")(q, v))])
     outputs = [*(-M.solve(x) for x in slopes), M.solve(ca.SX.eye(mechanism.nv))]

@@ -97,7 +97,7 @@ def exudyn(seconds: float, steps: int) -> tuple[Array, float]:
 # in the child
 
 
-def _solved(seconds: float, steps: int) -> tuple[list[list[float]], float]:
+def _solve_exudyn(seconds: float, steps: int) -> tuple[list[list[float]], float]:
     sys.exudynFast = True  # type: ignore[attr-defined]  # their build without range checks
     exu = import_module("exudyn")
     system, sensor = _links(exu)
@@ -214,5 +214,5 @@ def _settings(exu: Any, seconds: float, steps: int) -> Any:
 
 
 if __name__ == "__main__":
-    found = _solved(float(sys.argv[1]), int(sys.argv[2]))
+    found = _solve_exudyn(float(sys.argv[1]), int(sys.argv[2]))
     sys.stdout.write("\n" + json.dumps(found))

@@ -82,7 +82,7 @@ def driven_cable(elements: int, seconds: float, steps: int) -> tuple[list[float]
 # in the child
 
 
-def _solved(elements: int, seconds: float, steps: int) -> tuple[list[float], float]:
+def _solve_exudyn(elements: int, seconds: float, steps: int) -> tuple[list[float], float]:
     sys.exudynFast = True  # type: ignore[attr-defined]  # their build without range checks
     exu = import_module("exudyn")
     system, sensor = _cable(exu, elements)
@@ -132,10 +132,10 @@ def _cable(exu: Any, elements: int) -> tuple[Any, int]:
         end = system.AddMarker(items.MarkerNodeCoordinate(nodeNumber=nodes[0], coordinate=coordinate))
         prescribed = {"offsetUserFunction": course} if course else {}
         system.AddObject(items.CoordinateConstraint(markerNumbers=[ground, end], **prescribed))
-    return system, assembled(exu, system, nodes[-1])
+    return system, assemble_with_sensor(exu, system, nodes[-1])
 
 
-def assembled(exu: Any, system: Any, node: int) -> int:
+def assemble_with_sensor(exu: Any, system: Any, node: int) -> int:
     """Assemble a system with a sensor that stores the path of a node; return the sensor."""
     items, kind = import_module("exudyn.itemInterface"), exu.OutputVariableType.Position
     tip = items.SensorNode(nodeNumber=node, outputVariableType=kind, storeInternal=True, writeToFile=False)
@@ -164,5 +164,5 @@ def settings(exu: Any, seconds: float, steps: int) -> Any:
 
 
 if __name__ == "__main__":
-    found = _solved(int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]))
+    found = _solve_exudyn(int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]))
     sys.stdout.write("\n" + json.dumps(found))

@@ -61,8 +61,8 @@ def _infeasible(n: int, bar: FigureLimit | None, effort: Effort) -> Measurement:
     A, B, C = A.copy(), B.copy(), C.copy()
     A[n // 2, 0] = A[n // 2, n // 2] = 0.0
     C[4:, 0] = 0.0
-    message = _refused((A, B, C, D))
-    (time,) = race([Contender("articulus", lambda: _refused((A, B, C, D)))], effort.seconds, 2)
+    message = _refusal((A, B, C, D))
+    (time,) = race([Contender("articulus", lambda: _refusal((A, B, C, D)))], effort.seconds, 2)
     right = "no output" in message
     note = "the rigid mode that no output shows is named" if right else f"found: {message}"
     return Measurement(
@@ -77,7 +77,7 @@ def _infeasible(n: int, bar: FigureLimit | None, effort: Effort) -> Measurement:
     )
 
 
-def _refused(plant: tuple) -> str:
+def _refusal(plant: tuple) -> str:
     try:
         hinfsyn(plant, 2, 2)
     except InputError as error:

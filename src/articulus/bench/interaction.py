@@ -26,7 +26,7 @@ ALLOWED = 1e-3
 def partition(effort: Effort) -> Iterator[Measurement]:
     """Give the time of a step of structure, filter and controller: in parts, and as one first-order system."""
     s = long_beam(12) if effort.quick else structure("satellite582")  # slow enough for the step
-    parts = designed(s, 0.1 * STEP if effort.quick else STEP)
+    parts = design_interaction(s, 0.1 * STEP if effort.quick else STEP)
     whole = Monolithic(SecondOrder.of(s).first_order(), parts)
     kick = s.B[:, 0] / s.M.diagonal().max()
     ours, theirs = parts.run(STEPS * parts.step, None, kick).z, whole.run(kick)
@@ -58,7 +58,7 @@ def partition(effort: Effort) -> Iterator[Measurement]:
     sizes = [60] if effort.quick else [416, 833, 1666]
     runs = []
     for elements in sizes:
-        held = designed(long_beam(elements))
+        held = design_interaction(long_beam(elements))
         runs.append(
             Contender("articulus", partial(held.run, STEPS * held.step, None, held.structure.B[:, 0]), STEPS)
         )
@@ -94,7 +94,7 @@ def long_beam(elements: int) -> Structure:
     return s
 
 
-def designed(s: Structure, step: float = STEP) -> Partitioned:
+def design_interaction(s: Structure, step: float = STEP) -> Partitioned:
     """Return the structure with a regulator and a filter that know its lowest modes."""
     known = normal_modes(s, MODES)
     m = SecondOrder(

@@ -31,7 +31,7 @@ def batches(effort: Effort) -> Iterator[Measurement]:
         yield Measurement(**fields | {"bar": FigureLimit(**bar) if bar else None})
 
 
-def measured(effort: Effort) -> Iterator[Measurement]:
+def measure_narrow(effort: Effort) -> Iterator[Measurement]:
     """Give the rows with the vectors of this process, their names and shares of the peak with this width."""
     peak = 1e9 * peak_gflops(effort.seconds)
     for row in chain.from_iterable(give(effort) for give in ((rows.inverse,) if effort.quick else MEASURED)):
@@ -41,4 +41,4 @@ def measured(effort: Effort) -> Iterator[Measurement]:
 def main() -> None:
     """Print the rows of a process with an effort as its argument."""
     given = Effort(**json.loads(sys.argv[1]))
-    sys.stdout.write(json.dumps([asdict(row) for row in measured(given)]))
+    sys.stdout.write(json.dumps([asdict(row) for row in measure_narrow(given)]))

@@ -79,13 +79,13 @@ class Opti:
         rates = _rates(move.arm)
         h, efforts = move.duration / N, ca.sum1((u / ca.DM(move.effort)) ** 2)
         if method == "collocation":
-            f = _called(rates, form, x, u)
+            f = _call_columns(rates, form, x, u)
             (xa, xm, xb), (fa, fm, fb) = ((w[:, :-1:2], w[:, 1::2], w[:, 2::2]) for w in (x, f))
             self._opti.subject_to(xb - xa == h / 6 * (fa + 4 * fm + fb))
             self._opti.subject_to(xm == (xa + xb) / 2 + h / 8 * (fa - fb))
             cost = h / 6 * ca.sum2(efforts[:-1:2] + 4 * efforts[1::2] + efforts[2::2])
         else:
-            ends = _called(_step(rates, n, h), form, x[:, :-1], u[:, :-1], u[:, 1:])
+            ends = _call_columns(_step(rates, n, h), form, x[:, :-1], u[:, :-1], u[:, 1:])
             self._opti.subject_to(x[:, 1:] == ends)
             middle = ca.sum1(((u[:, :-1] + u[:, 1:]) / 2 / ca.DM(move.effort)) ** 2)
             cost = h / 6 * ca.sum2(efforts[:-1] + 4 * middle + efforts[1:])
@@ -121,7 +121,7 @@ def _step(rates: ca.Function, n: int, h: float) -> ca.Function:
     return ca.Function("step", [x, a, b], [x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)])
 
 
-def _called(function: ca.Function, form: str, *arguments: MX) -> MX:
+def _call_columns(function: ca.Function, form: str, *arguments: MX) -> MX:
     """Return a function at all columns."""
     count = arguments[0].size2()
     if form == "loop":

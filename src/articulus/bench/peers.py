@@ -69,11 +69,11 @@ class Pinocchio:
         """Return positions and rates in Pinocchio's order."""
         if not self.free:
             return [np.ascontiguousarray(x) for x in (q, *rates)]
-        return [_reordered(q, FREE_POSITION), *(_reordered(x, FREE_VELOCITY) for x in rates)]
+        return [_reorder(q, FREE_POSITION), *(_reorder(x, FREE_VELOCITY) for x in rates)]
 
     def ours(self, rates: Array) -> Array:
         """Return rates in our order."""
-        return _reordered(rates, FREE_VELOCITY) if self.free else rates
+        return _reorder(rates, FREE_VELOCITY) if self.free else rates
 
     def call(self, name: str, *row: Array) -> Callable[[], Any]:
         """Return the call of an algorithm for one state that is already in Pinocchio's order."""
@@ -100,7 +100,7 @@ class Pinocchio:
         return Contender(f"Pinocchio {name}InParallel", partial(algorithm, 1, pool, *columns), SHARE)
 
 
-def _reordered(x: Array, base: list[int]) -> Array:
+def _reorder(x: Array, base: list[int]) -> Array:
     rest = list(range(len(base), x.shape[-1]))
     return np.ascontiguousarray(x[..., base + rest])
 

@@ -38,9 +38,9 @@ def motions(effort: Effort) -> Iterator[Measurement]:
     move = move_of("two_link", (1.0, 0.5), 10) if effort.quick else move_of("rrc7", GOAL, 100)
     ours, functions = _ours(move, effort)
     title, n, forms = f"planned motion, {move.intervals} intervals", move.arm.nv, FORMS
-    yield _limited(f"{title}, functions per iteration", n, functions, 1.5e3, "ms", effort)
+    yield _time_row(f"{title}, functions per iteration", n, functions, 1.5e3, "ms", effort)
     (whole,) = race([Contender("articulus", partial(_plan, move))], effort.seconds, 3)
-    yield _limited(f"{title}, least effort", n, whole, 2e5, "s", effort)
+    yield _time_row(f"{title}, least effort", n, whole, 2e5, "s", effort)
     for form, (per_iteration, total) in forms.items():
         peer = Opti(move, "collocation", form)
         theirs = peer.solve()
@@ -63,7 +63,7 @@ def first_plan(effort: Effort) -> Iterator[Measurement]:
         cold = start.cold(
             LibraryModel("rrc7", art.load("rrc7")), ONE_STATE, 1 if effort.quick else 2
         ).processor
-    yield _limited("cold first plan, 100 intervals", 7, 1e6 * cold, 4e6, "s", effort)
+    yield _time_row("cold first plan, 100 intervals", 7, 1e6 * cold, 4e6, "s", effort)
 
 
 def move_of(name: str, goal: tuple[float, ...], intervals: int) -> ArmMove:
@@ -101,7 +101,7 @@ def _wrong(ours: trajectory.Plan, theirs: PeerSolution) -> bool:
     return not ours.converged or abs(ours.cost / theirs.cost - 1) > AGREE
 
 
-def _limited(name: str, n: int, us: float, limit_us: float, unit: str, effort: Effort) -> Measurement:
+def _time_row(name: str, n: int, us: float, limit_us: float, unit: str, effort: Effort) -> Measurement:
     """Return a row whose figure is a time."""
     size = {"ms": 1e3, "s": 1e6}[unit]
     bar = None if effort.quick else FigureLimit(limit_us / size, at_least=False, unit=unit)

@@ -29,19 +29,19 @@ def joint_forces(model: Model, q: Array, v: Array, vdot: Array) -> Array:
     bodies = []
     for link, angle, rate, acceleration in zip(model.links, q, v, vdot):
         arm = R @ link.at[:3, 3]
-        a = a + _carried(w, wdot, arm)
+        a = a + _carried_acceleration(w, wdot, arm)
         R = R @ link.at[:3, :3] @ _about_z(angle)
         axis = R[:, 2]
         wdot = wdot + axis * acceleration + np.cross(w, axis * rate)
         w = w + axis * rate
         com, I = R @ link.com, R @ link.inertia @ R.T
-        force = link.mass * (a + _carried(w, wdot, com))
+        force = link.mass * (a + _carried_acceleration(w, wdot, com))
         moment = I @ wdot + np.cross(w, I @ w) + np.cross(com, force)
         bodies.append((arm, axis, force, moment))
-    return _summed(bodies)
+    return _moments_from_tip(bodies)
 
 
-def _summed(bodies: list[tuple[Array, Array, Array, Array]]) -> Array:
+def _moments_from_tip(bodies: list[tuple[Array, Array, Array, Array]]) -> Array:
     """Return the moments about the joint axes that carry all bodies further out."""
     force, moment, forces = np.zeros(3), np.zeros(3), []
     for arm, axis, own_force, own_moment in reversed(bodies):
@@ -51,7 +51,7 @@ def _summed(bodies: list[tuple[Array, Array, Array, Array]]) -> Array:
     return np.array(forces[::-1])
 
 
-def _carried(w: Array, wdot: Array, arm: Array) -> Array:
+def _carried_acceleration(w: Array, wdot: Array, arm: Array) -> Array:
     """Return the acceleration that turning gives to a point at the end of an arm."""
     return np.cross(wdot, arm) + np.cross(w, np.cross(w, arm))
 

@@ -50,10 +50,10 @@ def solver(effort: Effort) -> Iterator[Measurement]:
     methods = ["semi_implicit_euler"] if effort.quick else ["semi_implicit_euler", "rk4"]
     for method in methods:
         for limited in (False, True):
-            yield from _solved(method, limited, effort)
+            yield from _measure_method(method, limited, effort)
 
 
-def _solved(method: str, limited: bool, effort: Effort) -> Iterator[Measurement]:
+def _measure_method(method: str, limited: bool, effort: Effort) -> Iterator[Measurement]:
     model = chain(3 if effort.quick else 7)
     n = model.nv
     goal = 0.5 * model.states(1)[0][0]

@@ -24,7 +24,7 @@ class FigureLimit:
     at_least: bool = True
     unit: str = "x"
 
-    def met(self, figure: float) -> bool:
+    def accepts(self, figure: float) -> bool:
         return figure >= self.limit if self.at_least else figure <= self.limit
 
     def __str__(self) -> str:
@@ -83,7 +83,7 @@ class Measurement:
         """Whether the bar is met; None without a bar or without the figure."""
         if self.bar is None or (self.value is None and not self.failed):
             return None
-        return self.value is not None and self.bar.met(self.value)
+        return self.value is not None and self.bar.accepts(self.value)
 
     def with_share(self, peak: float) -> Measurement:
         """Return the row with its share of a peak [flop/s]; a row without flops, or with a share, as it is."""
@@ -98,10 +98,10 @@ class Measurement:
             "ratio": self.ratio,
             "met": self.met,
         }
-        return {key: _rounded(value) for key, value in fields.items()}
+        return {key: _round_figure(value) for key, value in fields.items()}
 
 
-def _rounded(value: Any) -> Any:
+def _round_figure(value: Any) -> Any:
     """Return a float with four digits, or None if it is not finite; anything else as it is."""
     if not isinstance(value, float):
         return value

@@ -68,32 +68,32 @@ class Effort:
 
 def forward(effort: Effort) -> Iterator[Measurement]:
     """Give forward dynamics of chains and of a tree against Pinocchio's ABA."""
-    yield batched("forward_dynamics", _chain(7), FigureLimit(20), effort)
+    yield batch_row("forward_dynamics", _chain(7), FigureLimit(20), effort)
     if effort.quick:
         return
     bar = FigureLimit(17 if width() > 4 else 15)  # with 512-bit vectors; with narrower ones
-    yield batched("forward_dynamics", _chain(30), bar, effort)
-    yield batched("forward_dynamics", _chain(100), bar, effort)
-    yield batched(
+    yield batch_row("forward_dynamics", _chain(30), bar, effort)
+    yield batch_row("forward_dynamics", _chain(100), bar, effort)
+    yield batch_row(
         "forward_dynamics", _tree(), FigureLimit(15), effort, "free base with 4 limbs of 6 revolutes"
     )
 
 
 def inverse(effort: Effort) -> Iterator[Measurement]:
     """Give inverse dynamics and the mass matrix against Pinocchio's RNEA and CRBA."""
-    yield batched("inverse_dynamics", _chain(7), FigureLimit(20), effort)
-    yield batched("mass_matrix", _chain(7), FigureLimit(15), effort)
+    yield batch_row("inverse_dynamics", _chain(7), FigureLimit(20), effort)
+    yield batch_row("mass_matrix", _chain(7), FigureLimit(15), effort)
 
 
 def derivatives(effort: Effort) -> Iterator[Measurement]:
     """Give derivatives of forward dynamics against Pinocchio's recursive ones."""
-    yield batched("derivatives", _chain(7), FigureLimit(10), effort)
+    yield batch_row("derivatives", _chain(7), FigureLimit(10), effort)
     if not effort.quick:
-        yield batched("derivatives", _chain(30), FigureLimit(8), effort)
-        yield batched("derivatives", _chain(100), FigureLimit(6), effort)
+        yield batch_row("derivatives", _chain(30), FigureLimit(8), effort)
+        yield batch_row("derivatives", _chain(100), FigureLimit(6), effort)
 
 
-def batched(quantity: str, model: Model, bar: FigureLimit, effort: Effort, note: str = "") -> Measurement:
+def batch_row(quantity: str, model: Model, bar: FigureLimit, effort: Effort, note: str = "") -> Measurement:
     """Return a quantity through the public method on C-order arrays beside the faster of Pinocchio's ways."""
     ours, states = _ours(quantity, model)
     row = partial(
@@ -107,10 +107,10 @@ def batched(quantity: str, model: Model, bar: FigureLimit, effort: Effort, note:
         return row(failed=True, note=notes(note, differs(gap)))
     name = PINOCCHIO_NAME[quantity]
     rivals = [c for c in (twin.loop(name, *states), twin.batch(name, *states)) if c]
-    return raced(row, ours, rivals, effort, notes(note, f"agree to {gap:.0e}"))
+    return race_row(row, ours, rivals, effort, notes(note, f"agree to {gap:.0e}"))
 
 
-def raced(
+def race_row(
     row: Callable[..., Measurement], ours: Contender, rivals: Sequence[Contender], effort: Effort, note: str
 ) -> Measurement:
     """Return the row of a race: it shows the fastest rival, its note the others."""
@@ -166,7 +166,7 @@ def _checked_race(
     gap = difference(_some("forward_dynamics", model, states), [result[:CHECKED]])
     if not gap <= AGREE:
         return row(failed=True, note=differs(gap))
-    return raced(row, ours, [rival], effort, f"agree to {gap:.0e}")
+    return race_row(row, ours, [rival], effort, f"agree to {gap:.0e}")
 
 
 # one state

@@ -20,7 +20,7 @@ import articulus as art
 from articulus.bench import exudyn, peers
 from articulus.bench.models import Array, chain
 from articulus.bench.row import FigureLimit, Measurement
-from articulus.bench.rows import AGREE, Effort, difference, differs, exponent, notes, raced
+from articulus.bench.rows import AGREE, Effort, difference, differs, exponent, notes, race_row
 from articulus.bench.startup import LOOPS, ONE_STATE, RUN, LibraryModel, Start, starter
 from articulus.bench.timing import Contender, race
 from articulus.cases.cat215b_hydraulics.machine import resolved_command
@@ -67,7 +67,7 @@ def _rollouts(n: int, runs: int, bar: FigureLimit, effort: Effort) -> Measuremen
     note = notes(
         f"{runs} runs of {steps} steps; ends agree to {gap:.0e}", _overhead(_ours(n, runs, 1)[0].call)
     )
-    return raced(row, ours, rivals, effort, note)
+    return race_row(row, ours, rivals, effort, note)
 
 
 def two_threads(effort: Effort) -> Iterator[Measurement]:
@@ -166,7 +166,7 @@ def closed_loops(effort: Effort) -> Iterator[Measurement]:
     gap = abs(run.q[-1, 0] - exact)
     if not gap <= ALLOWED:
         yield row(failed=True, note=f"error of the angle {gap:.1e} rad, more than {ALLOWED:g}: not timed")
-    elif not exudyn.installed():
+    elif not exudyn.is_installed():
         yield row(ours_us=1e6 * ours, note="Exudyn is not installed (extra `bench`)")
     else:
         row = partial(row, ours_us=1e6 * ours)

@@ -70,7 +70,7 @@ class Starter:
 
     def cold(self, model: Saved, rows: int, repeats: int = 1) -> Start:
         """Return the fastest of some starts, each with an empty cache."""
-        path = self._saved(model)
+        path = self._model_file(model)
         starts = []
         for _ in range(repeats):
             with TemporaryDirectory(dir=self.folder) as cache:
@@ -79,12 +79,12 @@ class Starter:
 
     def warm(self, model: Saved, rows: int, repeats: int = 5) -> Start:
         """Return the fastest of some starts with a cache that an earlier process filled."""
-        path = self._saved(model)
+        path = self._model_file(model)
         with TemporaryDirectory(dir=self.folder) as cache:
             self._start(path, rows, cache)
             return _fastest([self._start(path, rows, cache) for _ in range(repeats)])
 
-    def _saved(self, model: Saved) -> Path:
+    def _model_file(self, model: Saved) -> Path:
         path = self.folder / f"{model.name}.toml"
         if not path.exists():
             model.mechanism.save(path)

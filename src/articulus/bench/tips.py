@@ -36,7 +36,7 @@ def torques(effort: Effort) -> Iterator[Measurement]:
     )
     for name, mechanism, limit, call in calls[: 1 if effort.quick else None]:
         bar = None if effort.quick else FigureLimit(limit, at_least=False, unit="s")
-        yield _timed(name, mechanism, call, bar, effort)
+        yield _time_call(name, mechanism, call, bar, effort)
     if not effort.quick:
         lengths = (4.0, 8.0, 16.0)
         calls_by_length = [partial(_planar, plain, length, step, 0.5) for length in lengths]
@@ -96,7 +96,7 @@ def _chain(mechanism: art.Mechanism, step: float) -> Inversion:
     )
 
 
-def _timed(
+def _time_call(
     name: str,
     mechanism: art.Mechanism,
     call: Callable[[], Inversion],

@@ -179,7 +179,7 @@ class Desk:
         InputError
             A name that is not known, or a value that is not finite.
         """
-        chosen = self._chosen(values)
+        chosen = self._all_parameters(values)
         varied = None if vary is None else self._slider(vary)
         pair = self._pair(input, output)
         run, failure = self._attempt(chosen)
@@ -196,7 +196,7 @@ class Desk:
         """Return the stability margins of the run with other values about a time [s], the end if not given; see the module."""
         from articulus.control.proof.run_margins import NO_CONTROLLER, run_margins
 
-        chosen = self._chosen(values)
+        chosen = self._all_parameters(values)
         run, failure = self._attempt(chosen)
         blank = {
             "values": chosen,
@@ -230,7 +230,7 @@ class Desk:
             else None,
         }
 
-    def _chosen(self, values: Mapping[str, float]) -> dict[str, float]:
+    def _all_parameters(self, values: Mapping[str, float]) -> dict[str, float]:
         """Return the values of all parameters, some of them given."""
         chosen = {name: slider.value for name, slider in self.sliders.items()}
         for name, value in values.items():

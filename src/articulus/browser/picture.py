@@ -14,9 +14,9 @@ import numpy as np
 
 from articulus.browser import skeleton
 from articulus.browser.poses import body_poses
-from articulus.browser.scene import COLORS, flexible_of, mechanism_size, moved
-from articulus.browser.skeleton import Shape
-from articulus.browser.solids import merged
+from articulus.browser.scene import COLORS, flexible_of, mechanism_size, move_points
+from articulus.browser.skeleton import SkeletonShape
+from articulus.browser.solids import merge_vertices
 from articulus.dynamics.mechanism import Mechanism
 from articulus.model.mechanism import (
     GROUND,
@@ -62,7 +62,7 @@ def picture(mechanism: Mechanism, q: Any = None) -> bytes:
     parts = list(_parts(mechanism, at))
     corners = np.concatenate([c for c, _ in parts]) if parts else np.zeros((0, 3, 3))
     colors = np.concatenate([c for _, c in parts]) if parts else np.zeros((0, 3))
-    return _png(_drawn(corners, colors, skeleton.up_direction(mechanism.description)))
+    return _png(_draw(corners, colors, skeleton.up_direction(mechanism.description)))
 
 
 def _parts(mechanism: Mechanism, q: np.ndarray) -> Iterator[Part]:
@@ -85,15 +85,15 @@ def _parts(mechanism: Mechanism, q: np.ndarray) -> Iterator[Part]:
             own = [_shape(s, JOINT if s.role == "joint" else color) for s in shapes if s.role != "mass"]
             own += [_shape(s, color) for s in _chain(body, radius[body.name])]
         for corners, colors in own:
-            yield moved(pose, corners.reshape(-1, 3)).reshape(-1, 3, 3), colors
+            yield move_points(pose, corners.reshape(-1, 3)).reshape(-1, 3, 3), colors
 
 
-def _chain(body: Body, radius: float) -> Iterator[Shape]:
+def _chain(body: Body, radius: float) -> Iterator[SkeletonShape]:
     """Yield the tubes of a flexible body, not bent."""
     held = flexible_of(body, radius)
     for i, j in held.edges if held else ():
         a, b = (held.stations[k].position for k in (i, j))  # type: ignore[union-attr]
-        yield Shape("tube", (a[0], a[1], a[2]), (b[0], b[1], b[2]), radius)
+        yield SkeletonShape("tube", (a[0], a[1], a[2]), (b[0], b[1], b[2]), radius)
 
 
 def _struts(d: Description, poses: np.ndarray) -> Iterator[Part]:
@@ -103,14 +103,14 @@ def _struts(d: Description, poses: np.ndarray) -> Iterator[Part]:
     for owner, visuals in ((GROUND, d.visuals), *((b.name, b.visuals) for b in d.bodies)):
         for v in visuals:
             if isinstance(v, Strut):
-                start = moved(pose[owner], v.at.matrix()[None, :3, 3])[0]
-                end = moved(pose[v.body], np.array([v.end]))[0]
+                start = move_points(pose[owner], v.at.matrix()[None, :3, 3])[0]
+                end = move_points(pose[v.body], np.array([v.end]))[0]
                 joint = start + 0.62 * (end - start)
                 for a, b, radius, color in (
                     (start, joint, v.radius, v.color or GREY),
                     (joint, end, 0.52 * v.radius, "#b4bac0"),
                 ):
-                    yield _shape(Shape("disc", tuple(a), tuple(b), radius), color)
+                    yield _shape(SkeletonShape("disc", tuple(a), tuple(b), radius), color)
 
 
 def _visual(v: Visual, color: str, size: float) -> Iterator[Part]:
@@ -128,24 +128,24 @@ def _visual(v: Visual, color: str, size: float) -> Iterator[Part]:
         case Ellipsoid():
             corners = _round(_capsule(1.0, 0.0)) * np.array(v.radii)
         case Mesh():
-            vertices, triangles, painted = merged(v, DETAIL * size)
+            vertices, triangles, painted = merge_vertices(v, DETAIL * size)
             if len(triangles):
                 yield (
-                    _placed(v, vertices[triangles]),
+                    _place(v, vertices[triangles]),
                     _rgb(v.color or color, len(triangles)) if painted is None else painted / 255,
                 )
             return
         case _:
             return
-    yield _placed(v, corners), _rgb(v.color or color, len(corners))
+    yield _place(v, corners), _rgb(v.color or color, len(corners))
 
 
-def _placed(v: Visual, corners: np.ndarray) -> np.ndarray:
+def _place(v: Visual, corners: np.ndarray) -> np.ndarray:
     X = v.at.matrix()
     return corners @ X[:3, :3].T + X[:3, 3]
 
 
-def _shape(s: Shape, color: str) -> Part:
+def _shape(s: SkeletonShape, color: str) -> Part:
     """Return a solid of a skeleton."""
     a, b = np.array(s.start), np.array(s.end)
     length = float(np.linalg.norm(b - a))
@@ -189,7 +189,7 @@ def _round(outline: list[tuple[float, float]]) -> np.ndarray:
     return np.concatenate([np.stack([a, b, c], axis=2), np.stack([a, c, d], axis=2)]).reshape(-1, 3, 3)
 
 
-def _drawn(corners: np.ndarray, colors: np.ndarray, up: np.ndarray) -> np.ndarray:
+def _draw(corners: np.ndarray, colors: np.ndarray, up: np.ndarray) -> np.ndarray:
     """Return the picture, (HEIGHT, WIDTH, 4) of bytes, transparent where nothing is."""
     axes = _axes(up)
     seen = corners @ axes.T  # right, up, towards the viewer

@@ -10,7 +10,7 @@ import numpy as np
 
 from articulus.browser.packing import chosen_rows, pack
 from articulus.browser.poses import body_poses
-from articulus.browser.scene import moved, outline, scene_of
+from articulus.browser.scene import move_points, outline, scene_of
 from articulus.browser.solids import MESH_BYTES
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError, did_you_mean
@@ -186,7 +186,7 @@ def trail_of(runs: Sequence[Lane]) -> str:
 def _bounds(d: Description, poses: np.ndarray, obstacles: Sequence[Visual]) -> tuple[np.ndarray, np.ndarray]:
     """Return the corners of the box in which everything stays, each (3,) [m]."""
     points = [outline(d, GROUND), *(v.corners() for v in obstacles)]
-    points += [moved(poses[:, k], outline(d, b.name)).reshape(-1, 3) for k, b in enumerate(d.bodies)]
+    points += [move_points(poses[:, k], outline(d, b.name)).reshape(-1, 3) for k, b in enumerate(d.bodies)]
     cloud = np.concatenate(points)
     return cloud.min(axis=0), cloud.max(axis=0)
 

@@ -14,8 +14,8 @@ from scipy.spatial.distance import cdist
 
 from articulus.browser import skeleton
 from articulus.browser.poses import body_poses
-from articulus.browser.skeleton import Point, Shape
-from articulus.browser.solids import MESH_BYTES, PackedMesh, Solid, packed_meshes, solids
+from articulus.browser.skeleton import Point, SkeletonShape
+from articulus.browser.solids import MESH_BYTES, PackedMesh, SceneSolid, packed_meshes, solids
 from articulus.dynamics.mechanism import Mechanism
 from articulus.model.mechanism import GROUND, Body, Description, Distance, Frame, Visual
 from articulus.model.mechanism.inertias import body_mass
@@ -30,7 +30,7 @@ SECOND_ORDER = 20_000
 
 
 @dataclass(frozen=True)
-class Station:
+class SceneStation:
     """A point of a flexible body: position + translation eta + 1/2 eta' shortening eta, and likewise its rotation vector.
 
     Parameters
@@ -61,7 +61,7 @@ class Flexible:
     radius : float [m]
     """
 
-    stations: tuple[Station, ...]
+    stations: tuple[SceneStation, ...]
     edges: tuple[tuple[int, int], ...]
     radius: float
 
@@ -101,11 +101,11 @@ class SceneBody:
     joint_type: str
     mass: float
     color: str
-    shapes: tuple[Shape, ...]
+    shapes: tuple[SkeletonShape, ...]
     origin: Point
     axes: tuple[Point, ...]
     flexible: Flexible | None = None
-    solids: tuple[Solid, ...] = ()
+    solids: tuple[SceneSolid, ...] = ()
     bare: bool = True
 
 
@@ -158,15 +158,15 @@ class Scene:
 
     name: str
     bodies: tuple[SceneBody, ...]
-    ground: tuple[Shape, ...]
+    ground: tuple[SkeletonShape, ...]
     frames: tuple[SceneFrame, ...]
     rods: tuple[tuple[str, str], ...]
     up: Point
     size: float
-    standing: tuple[Solid, ...] = ()
+    standing: tuple[SceneSolid, ...] = ()
     meshes: tuple[PackedMesh, ...] = ()
     depth: float = 0.0
-    obstacles: tuple[Solid, ...] = ()
+    obstacles: tuple[SceneSolid, ...] = ()
 
     def plain(self) -> dict[str, Any]:
         """Return everything as dicts, lists, texts and numbers."""
@@ -250,12 +250,12 @@ def mechanism_size(mechanism: Mechanism) -> float:
     """Return the diagonal of the box around everything in the neutral position [m]; 1 for a mechanism without extent."""
     d = mechanism.description
     poses = body_poses(mechanism, mechanism.neutral)
-    points = [outline(d, GROUND), *(moved(x, outline(d, b.name)) for b, x in zip(d.bodies, poses))]
+    points = [outline(d, GROUND), *(move_points(x, outline(d, b.name)) for b, x in zip(d.bodies, poses))]
     size = float(np.linalg.norm(np.ptp(np.concatenate(points), axis=0)))
     return size if size > 0 else 1.0
 
 
-def moved(pose: np.ndarray, points: np.ndarray) -> np.ndarray:
+def move_points(pose: np.ndarray, points: np.ndarray) -> np.ndarray:
     """Return points (n, 3) of a body in ground axes, (..., n, 3), at poses (..., 7)."""
     w, u = pose[..., 3:4], pose[..., 4:]
     u = np.broadcast_to(u[..., None, :], (*u.shape[:-1], *points.shape))
@@ -282,7 +282,7 @@ def flexible_of(body: Body, radius: float) -> Flexible | None:
     numbers = 3 * len(modes.stations) * modes.count**2
     second = modes.level == "consistent" and numbers <= SECOND_ORDER
     stations = tuple(
-        Station(
+        SceneStation(
             name,
             _short(s.position),
             _short(s.translation),

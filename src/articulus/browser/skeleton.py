@@ -24,7 +24,7 @@ SAME = 1e-6
 
 
 @dataclass(frozen=True)
-class Shape:
+class SkeletonShape:
     """A solid about a line, in the frame of its body.
 
     Parameters
@@ -64,7 +64,7 @@ def outboard(d: Description, body: str) -> list[np.ndarray]:
         for c in d.connections
         if c.parent == body and c.joint.nv < 6
     ]
-    out += [_raised(d, f)[:3, 3] for f in d.frames if f.body == body]
+    out += [_undeformed_pose(d, f)[:3, 3] for f in d.frames if f.body == body]
     return [*out, *_closings(d, body)]
 
 
@@ -74,7 +74,7 @@ def _closings(d: Description, body: str) -> Iterator[np.ndarray]:
         for side, at in ((loop.parent, loop.at), (loop.child, loop.child_at)):
             carrier, frame = d.carrier(side)
             if carrier == body:
-                yield (_raised(d, frame) @ at.matrix())[:3, 3]
+                yield (_undeformed_pose(d, frame) @ at.matrix())[:3, 3]
 
 
 def _on(d: Description, body: str, node: str) -> np.ndarray:
@@ -101,7 +101,9 @@ def thickness(d: Description, size: float) -> dict[str, float]:
     return out
 
 
-def body_shapes(d: Description, body: Body, size: float, radius: dict[str, float]) -> tuple[Shape, ...]:
+def body_shapes(
+    d: Description, body: Body, size: float, radius: dict[str, float]
+) -> tuple[SkeletonShape, ...]:
     """Return the skeleton of one body."""
     c = d.inboard(body.name)
     r = radius[body.name]
@@ -114,11 +116,11 @@ def body_shapes(d: Description, body: Body, size: float, radius: dict[str, float
     if mass:
         total = sum(body_mass(b)[0] for b in d.bodies)
         ball = 0.06 * size * (mass / total) ** (1 / 3)
-        shapes.append(Shape("ball", _point(center), _point(center), float(ball), "mass"))
+        shapes.append(SkeletonShape("ball", _point(center), _point(center), float(ball), "mass"))
     return tuple(shapes)
 
 
-def _links(d: Description, body: Body, size: float, r: float) -> Iterator[Shape]:
+def _links(d: Description, body: Body, size: float, r: float) -> Iterator[SkeletonShape]:
     """Yield tubes from a body's hub to everything on it; a body with nothing on it reaches through its center of mass."""
     _, center = body_mass(body)
     found = inboard(d, body.name)
@@ -127,46 +129,46 @@ def _links(d: Description, body: Body, size: float, r: float) -> Iterator[Shape]
     if not ends and np.linalg.norm(center - hub) > SAME * size:
         ends = [2 * center - hub]
     for end in ends:
-        yield Shape("tube", _point(hub), _point(end), r)
+        yield SkeletonShape("tube", _point(hub), _point(end), r)
     aside = min([_distance(center, hub, end) for end in ends], default=0.0)
     if aside > 2 * r:
-        yield Shape("tube", _point(hub), _point(center), 0.45 * r)
+        yield SkeletonShape("tube", _point(hub), _point(center), 0.45 * r)
     if not ends:
-        yield Shape("ball", _point(hub), _point(hub), 1.2 * r)
+        yield SkeletonShape("ball", _point(hub), _point(hub), 1.2 * r)
 
 
-def joint_shapes(joint: Joint, at: np.ndarray, r: float) -> Iterator[Shape]:
+def joint_shapes(joint: Joint, at: np.ndarray, r: float) -> Iterator[SkeletonShape]:
     """Yield discs about turning axes, blocks that slide along others, a ball for a spherical joint."""
     origin = at[:3, 3]
     if joint.nv == 3 and all(joint.rotational):
-        yield Shape("ball", _point(origin), _point(origin), 1.7 * r, "joint")
+        yield SkeletonShape("ball", _point(origin), _point(origin), 1.7 * r, "joint")
     for part in joint.elementary():
         if part.axis_line is None or joint.nv == 6:
             continue
         axis = at[:3, :3] @ np.array(part.axis_line)
         if any(part.rotational):
             ends = _point(origin - 1.3 * r * axis), _point(origin + 1.3 * r * axis)
-            yield Shape("disc", *ends, 1.7 * r, "joint")
+            yield SkeletonShape("disc", *ends, 1.7 * r, "joint")
         if not all(part.rotational) and joint.nv <= 2:
             ends = _point(origin - 3.5 * r * axis), _point(origin + 3.5 * r * axis)
-            yield Shape("box", *ends, 2.2 * r)
+            yield SkeletonShape("box", *ends, 2.2 * r)
 
 
-def closing_shapes(d: Description, body: str, r: float) -> Iterator[Shape]:
+def closing_shapes(d: Description, body: str, r: float) -> Iterator[SkeletonShape]:
     """Yield the joints at which loops close, each on one of its two bodies."""
     for c in d.constraints:
         if isinstance(c, LoopJoint):
             carrier, frame = d.carrier(c.parent)
             if carrier == body:
-                yield from joint_shapes(c.joint, _raised(d, frame) @ c.at.matrix(), r)
+                yield from joint_shapes(c.joint, _undeformed_pose(d, frame) @ c.at.matrix(), r)
         elif isinstance(c, PointOnPoint):
             carrier, frame = d.carrier(c.first)
             if carrier == body:
-                point = _point(_raised(d, frame)[:3, 3])
-                yield Shape("ball", point, point, 1.5 * r, "joint")
+                point = _point(_undeformed_pose(d, frame)[:3, 3])
+                yield SkeletonShape("ball", point, point, 1.5 * r, "joint")
 
 
-def _raised(d: Description, frame: Frame) -> np.ndarray:
+def _undeformed_pose(d: Description, frame: Frame) -> np.ndarray:
     """Return the pose of a frame in its undeformed body, (4, 4)."""
     X = frame.at.matrix()
     X[:3, 3] += _on(d, frame.body, frame.node)
@@ -179,7 +181,7 @@ def joint_axes(joint: Joint, at: np.ndarray) -> tuple[Point, ...]:
     return tuple(_point(at[:3, :3] @ np.array(line)) for line in lines if line is not None)
 
 
-def rails(d: Description, body: str, size: float, radius: dict[str, float]) -> Iterator[Shape]:
+def rails(d: Description, body: str, size: float, radius: dict[str, float]) -> Iterator[SkeletonShape]:
     """Yield the rails on a body (or on ground) along which outer bodies slide."""
     for c in d.connections:
         if c.parent != body or c.joint.nv > 2:
@@ -190,7 +192,7 @@ def rails(d: Description, body: str, size: float, radius: dict[str, float]) -> I
                 axis = at[:3, :3] @ np.array(part.axis_line)
                 low, high = _stroke(values_of(c.limits.lower), values_of(c.limits.upper), size)
                 start, end = (at[:3, 3] + _on(d, body, c.node) + axis * s for s in (low, high))
-                yield Shape("box", _point(start), _point(end), 0.6 * radius[c.child], "joint")
+                yield SkeletonShape("box", _point(start), _point(end), 0.6 * radius[c.child], "joint")
 
 
 def _stroke(lower: tuple[float, ...], upper: tuple[float, ...], size: float) -> tuple[float, float]:
@@ -199,7 +201,7 @@ def _stroke(lower: tuple[float, ...], upper: tuple[float, ...], size: float) -> 
     return float(low), float(high)
 
 
-def ground_shapes(d: Description, size: float, radius: dict[str, float]) -> tuple[Shape, ...]:
+def ground_shapes(d: Description, size: float, radius: dict[str, float]) -> tuple[SkeletonShape, ...]:
     """Return what does not move: rails, a foot under each hinge to ground, a bar between these."""
     shapes = list(rails(d, GROUND, size, radius))
     hinges = [c for c in d.connections if c.parent == GROUND and all(c.joint.rotational)]
@@ -207,10 +209,12 @@ def ground_shapes(d: Description, size: float, radius: dict[str, float]) -> tupl
     r = max((radius[c.child] for c in hinges), default=0.02 * size)
     down = -up_direction(d)
     for p in pivots:
-        shapes.append(Shape("disc", _point(p + 1.2 * r * down), _point(p + 2.1 * r * down), 2.1 * r, "joint"))
+        shapes.append(
+            SkeletonShape("disc", _point(p + 1.2 * r * down), _point(p + 2.1 * r * down), 2.1 * r, "joint")
+        )
     for a, b in itertools.pairwise(pivots):
         under = 1.6 * r * down
-        shapes.append(Shape("tube", _point(a + under), _point(b + under), 0.45 * r, "joint"))
+        shapes.append(SkeletonShape("tube", _point(a + under), _point(b + under), 0.45 * r, "joint"))
     return tuple(shapes)
 
 

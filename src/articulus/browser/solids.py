@@ -22,7 +22,7 @@ STEPS = 65535
 
 
 @dataclass(frozen=True)
-class Solid:
+class SceneSolid:
     """A shape of a body or of ground, in its frame.
 
     Parameters
@@ -83,7 +83,7 @@ class PackedMesh:
     colors: str = ""
 
 
-def solids(visuals: Iterable[Visual], meshes: Mapping[str, int]) -> tuple[Solid, ...]:
+def solids(visuals: Iterable[Visual], meshes: Mapping[str, int]) -> tuple[SceneSolid, ...]:
     """Return shapes as plain data; meshes that are in the scene by the number of their geometry, others are left out."""
     return tuple(
         _solid(v, meshes[v.geometry] if isinstance(v, Mesh) else -1)
@@ -92,12 +92,12 @@ def solids(visuals: Iterable[Visual], meshes: Mapping[str, int]) -> tuple[Solid,
     )
 
 
-def _solid(v: Visual, mesh: int) -> Solid:
+def _solid(v: Visual, mesh: int) -> SceneSolid:
     X = v.at.matrix()
     position = (float(X[0, 3]), float(X[1, 3]), float(X[2, 3]))
     opacity = int(v.color[7:] or "ff", 16) / 255
     other = (v.body, _point(np.array(v.end))) if isinstance(v, Strut) else ("", (0.0, 0.0, 0.0))
-    return Solid(
+    return SceneSolid(
         v.type_name,
         _size(v),
         position,
@@ -136,15 +136,15 @@ def packed_meshes(
         much at the coarsest is left out.
     """
     apart = {v.geometry: v for v in visuals if isinstance(v, Mesh)}
-    found = _packed(tuple(apart.values()), size, room)
+    found = _pack(tuple(apart.values()), size, room)
     kept = [(geometry, mesh) for geometry, mesh in zip(apart, found) if mesh is not None]
     return {geometry: k for k, (geometry, _) in enumerate(kept)}, tuple(mesh for _, mesh in kept)
 
 
 @functools.lru_cache(maxsize=4)
-def _packed(meshes: tuple[Mesh, ...], size: float, room: float) -> tuple[PackedMesh | None, ...]:
+def _pack(meshes: tuple[Mesh, ...], size: float, room: float) -> tuple[PackedMesh | None, ...]:
     for part in CELLS:
-        found = [merged(mesh, part * size) for mesh in meshes]
+        found = [merge_vertices(mesh, part * size) for mesh in meshes]
         if sum(4 / 3 * (v.size * 2 + t.size * _width(v) + len(t)) for v, t, _ in found) <= room:
             return tuple(pack_mesh(*parts) for parts in found)
     return (None,) * len(meshes)
@@ -155,7 +155,7 @@ def _width(vertices: np.ndarray) -> int:
     return 4 if len(vertices) > STEPS else 2
 
 
-def merged(mesh: Mesh, cell: float) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+def merge_vertices(mesh: Mesh, cell: float) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Return vertices (n, 3) [m], triangles (m, 3) and their colors of a mesh in which those vertices that share a cell of a grid are one.
 
     They meet in their mean, and triangles that lose a side vanish (Rossignac & Borrel 1993). Cells are at least as wide as the steps of

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from articulus.cases.case import ORIGINS, Case, folders, read_case
-from articulus.cases.row import Row
+from articulus.cases.row import CaseRow
 from articulus.errors import InputError, did_you_mean
 
 HERE = Path(__file__).parent
@@ -22,7 +22,7 @@ def find(names_or_paths: Iterable[str] | None = None) -> list[Case]:
     return [read_case(_folder(name)) for name in (names() if names_or_paths is None else names_or_paths)]
 
 
-def run(names_or_paths: Iterable[str] | None = None) -> list[Row]:
+def run(names_or_paths: Iterable[str] | None = None) -> list[CaseRow]:
     """Return the rows of the verification table.
 
     Parameters
@@ -41,4 +41,4 @@ def _folder(name: str) -> Path:
     raise InputError(f"no case '{name}'; {did_you_mean(name, names())}")
 
 
-__all__ = ["ORIGINS", "Case", "Row", "find", "names", "run"]
+__all__ = ["ORIGINS", "Case", "CaseRow", "find", "names", "run"]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from articulus.cases.row import Row, Value, agrees
+from articulus.cases.row import CaseRow, Value, agrees
 from articulus.errors import ArticulusError, InputError
 
 ORIGINS = {
@@ -95,7 +95,7 @@ class Case:
     expected: tuple[Expected, ...]
     folder: Path
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[CaseRow]:
         """Return the rows of the table; a case that stops gives rows that fail."""
         try:
             computed = self._compute()
@@ -107,9 +107,9 @@ class Case:
     def _compute(self) -> dict[str, Any]:
         return _function(self.folder / "case.py", f"articulus_case_{self.name}")()
 
-    def _row(self, e: Expected, computed: Value | None, note: str = "") -> Row:
+    def _row(self, e: Expected, computed: Value | None, note: str = "") -> CaseRow:
         source = f"{self.source}, {e.where}" if e.where else self.source
-        return Row(
+        return CaseRow(
             self.name,
             source,
             e.quantity,
@@ -134,13 +134,13 @@ def read_case(folder: Path) -> Case:
     path = folder / "case.toml"
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
-        expected = tuple(_expected(row) for row in data.pop("row"))
+        expected = tuple(_read_expected(row) for row in data.pop("row"))
         return Case(name=folder.name, expected=expected, folder=folder, **data)
     except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: {error}") from None
 
 
-def _expected(row: dict[str, Any]) -> Expected:
+def _read_expected(row: dict[str, Any]) -> Expected:
     row["expected"] = _plain(row["expected"])
     row["tolerance"] = float(row["tolerance"])
     e = Expected(**row)

@@ -35,7 +35,7 @@ def modal(arm: Mechanism, *bodies: str) -> list[int]:
     return [i for i, name in enumerate(arm.v_names) if name.split(".")[0] in (bodies or arm.body_names)]
 
 
-def locked(arm: Mechanism, q: np.ndarray, *bodies: str) -> np.ndarray:
+def locked_frequencies(arm: Mechanism, q: np.ndarray, *bodies: str) -> np.ndarray:
     """Return the frequencies with all joints locked and only the named bodies (all, if none) flexible [rad/s]."""
     chosen = bodies or [b.name for b in arm.description.bodies if b.modes is not None]
     mine = modal(arm, *chosen)

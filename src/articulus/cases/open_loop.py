@@ -57,7 +57,7 @@ def growth_rate(arm: Mechanism, angle: float) -> float:
     return float(poles.real.max())
 
 
-def staggered(arm: Mechanism) -> Array:
+def staggered_accelerations(arm: Mechanism) -> Array:
     """Return the accelerations at theta_i = 0.1 i, velocity 0.2 i, no torque, (joints,) [rad/s^2]."""
     i = np.arange(1, arm.nv + 1)
     return arm.forward_dynamics(0.1 * i, 0.2 * i, np.zeros(arm.nv))

@@ -13,8 +13,8 @@ from scipy.integrate import solve_ivp
 import articulus as art
 from articulus import kernel
 from articulus.dynamics.closed_equations import ClosedEquations
-from articulus.dynamics.loops import Problem, Solution
-from articulus.dynamics.loops.canonical import Point, canonical
+from articulus.dynamics.loops import ConstraintProblem, ConstraintSolution
+from articulus.dynamics.loops.canonical import CanonicalSymbols, canonical
 
 GRAVITY = 9.81
 """[m/s^2]."""
@@ -26,8 +26,8 @@ Rods = Sequence[tuple[str, str]]
 class Points:
     """The equations of a mechanism in the coordinates of its points."""
 
-    problem: Problem
-    at: Point
+    problem: ConstraintProblem
+    at: CanonicalSymbols
     energy: SX
     """Kinetic and potential [J]."""
 
@@ -43,7 +43,11 @@ def points(mechanism: art.Mechanism) -> Points:
     equations = ClosedEquations(mechanism.description, SX.sym("t"))
     M, bias = equations.free
     q, v = equations.symbols.q, equations.symbols.v
-    return Points(Problem(M, -bias, equations.rows), Point(q, v, equations.t, v), equations.energy())
+    return Points(
+        ConstraintProblem(M, -bias, equations.rows),
+        CanonicalSymbols(q, v, equations.t, v),
+        equations.energy(),
+    )
 
 
 def rods(
@@ -103,7 +107,7 @@ class PointRun:
     """Times at which the watched coordinate passed zero [s]."""
 
 
-Form = Callable[[Problem], Solution]
+Form = Callable[[ConstraintProblem], ConstraintSolution]
 
 
 def by_accelerations(

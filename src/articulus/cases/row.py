@@ -12,7 +12,7 @@ Value = float | list
 
 
 @dataclass(frozen=True)
-class Row:
+class CaseRow:
     """An expected number beside the computed one.
 
     Parameters

@@ -57,10 +57,10 @@ def _served(what: list[str], arguments: dict[str, Any], access: Access, port: in
         raise InputError(
             f"view: found the folder {what[0]}; expected a model, a study, results, or a folder that `articulus campaign` wrote"
         )
-    from articulus.browser.viewer import Session, Viewing
+    from articulus.browser.viewer import ViewerSession, Viewing
 
     shown, title = _to_view(what, arguments)
-    return Viewing(Session(shown, title=title), access, port)
+    return Viewing(ViewerSession(shown, title=title), access, port)
 
 
 def _to_view(what: list[str], arguments: dict[str, Any]) -> tuple[Any, str]:

@@ -13,7 +13,7 @@ from rich.text import Text
 from articulus.cli.printing import new_console, new_table
 
 if TYPE_CHECKING:
-    from articulus.cases import Case, Row
+    from articulus.cases import Case, CaseRow
 
 TABLE_WIDTH = 150
 """Columns of a terminal from which the verification is a table."""
@@ -59,7 +59,7 @@ def _list_cases(cases: list[Case], json: bool) -> None:
     new_console().print(table)
 
 
-def _print_rows(rows: list[Row]) -> None:
+def _print_rows(rows: list[CaseRow]) -> None:
     console = new_console()
     if console.width >= TABLE_WIDTH:
         console.print(_row_table(rows))
@@ -69,7 +69,7 @@ def _print_rows(rows: list[Row]) -> None:
     console.print(_totals(rows))
 
 
-def _totals(rows: list[Row]) -> str:
+def _totals(rows: list[CaseRow]) -> str:
     """Return how many rows pass, deviate as known and fail; rows that repeat others are counted apart."""
     own = [row for row in rows if not row.same_as]
     failed = sum(not row.passed for row in own)
@@ -82,7 +82,7 @@ def _totals(rows: list[Row]) -> str:
     return text
 
 
-def _row_table(rows: list[Row]) -> Table:
+def _row_table(rows: list[CaseRow]) -> Table:
     columns = ("case", "source", "quantity", "expected", "computed", "tolerance", "origin", "reason", "pass")
     table, last = new_table("verification", *columns), ""
     for row in rows:
@@ -94,7 +94,7 @@ def _row_table(rows: list[Row]) -> Table:
     return table
 
 
-def _row_lines(row: Row) -> Text:
+def _row_lines(row: CaseRow) -> Text:
     """Return a row as lines, for a terminal too narrow for the table."""
     values = {"expected": _value(row.expected), "computed": _value(row.computed, row.tolerance)}
     text = Text.assemble(_verdict(row), f" {row.case}: ", (row.quantity, "bold"), "\n")
@@ -105,13 +105,13 @@ def _row_lines(row: Row) -> Text:
     )
 
 
-def _verdict(row: Row) -> Text:
+def _verdict(row: CaseRow) -> Text:
     if not row.passed:
         return Text("FAIL", "bold red")
     return Text("known deviation", "yellow") if row.deviation else Text("pass", "green")
 
 
-def _remark(row: Row) -> str:
+def _remark(row: CaseRow) -> str:
     """Return the reason, with what is known of a deviation and which row is repeated."""
     deviation = f"; known deviation: {row.deviation}" if row.deviation else ""
     return row.reason + deviation + (f"; the same as {row.same_as}" if row.same_as else "")

@@ -93,7 +93,7 @@ def plus(z: SX) -> SX:
 
 
 @dataclass(frozen=True)
-class Ball:
+class BallJointBody:
     """One body and the ball joint on which it hangs."""
 
     parent: int
@@ -111,17 +111,17 @@ class Ball:
     """Quaternion of the joint's axes in those of the parent."""
 
     @staticmethod
-    def of(part: NodeParts, parents: Sequence[Ball]) -> Ball:
+    def of(part: NodeParts, parents: Sequence[BallJointBody]) -> BallJointBody:
         own = part.inertia
         c = own.h / own.m
         b = part.outer.p if part.parent == ROOT else part.outer.p - parents[part.parent].center
         span = slice(part.v[0], part.v[-1] + 1)
         central = own.J + own.m * ca.mtimes(skew(c), skew(c))
-        return Ball(part.parent, part.q, span, own.m, central, c, b, _quaternion(part.outer.R))
+        return BallJointBody(part.parent, part.q, span, own.m, central, c, b, _quaternion(part.outer.R))
 
 
 @dataclass(frozen=True)
-class State:
+class BodyColumns:
     """The columns of one body: V, p and s, and their rates."""
 
     V: SX
@@ -133,7 +133,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Newton:
+class NewtonCorrection:
     """Equations and the sparse matrices of their Newton correction; block rows and columns go by bodies.
 
     J dX = E reads, with dV = C_T T / m for forces that do not change:
@@ -179,22 +179,22 @@ class BallJoints:
     sigma : SX [1/s]
         Derivative of Xdot by X in a step.
     unknown : SX, (7 n,)
-        Solution of the linear system of `Newton`.
+        Solution of the linear system of `NewtonCorrection`.
     """
 
     def __init__(self, tree: Tree):
         why = refusal(tree.description)
         if why:
             raise InputError(f"absolute coordinates of '{tree.description.name}': {why}")
-        self.tree, self.balls = tree, list[Ball]()
+        self.tree, self.balls = tree, list[BallJointBody]()
         for part in tree.parts:
-            self.balls.append(Ball.of(part, self.balls))
+            self.balls.append(BallJointBody.of(part, self.balls))
         self.n = len(self.balls)
         self.x, self.xdot = SX.sym("x", 11 * self.n), SX.sym("xdot", 11 * self.n)
         self.sigma, self.unknown = SX.sym("sigma"), SX.sym("unknown", 7 * self.n)
         places = [0, 3, 7, 11]
         rows = zip(ca.vertsplit(self.x, 11), ca.vertsplit(self.xdot, 11))
-        self.bodies = [State(*ca.vertsplit(x, places), *ca.vertsplit(r, places)) for x, r in rows]
+        self.bodies = [BodyColumns(*ca.vertsplit(x, places), *ca.vertsplit(r, places)) for x, r in rows]
         self.carried: list[list[int]] = [[] for _ in self.balls]
         for i, ball in enumerate(self.balls):
             if ball.parent != ROOT:
@@ -235,7 +235,7 @@ class BallJoints:
             out.append(ca.vertcat(V + ca.mtimes(rotation_rate(p, s), ball.center), p, s))
         return ca.vertcat(*out)
 
-    def _between(self, ball: Ball, turn: SX) -> SX:
+    def _between(self, ball: BallJointBody, turn: SX) -> SX:
         """Return the rotation from the axes of a body to those of its parent."""
         return ca.mtimes(quaternion_matrix(SX(ball.turn)), quaternion_matrix(turn))
 
@@ -258,7 +258,7 @@ class BallJoints:
 
     # equations
 
-    def newton(self, tau: SX, wrenches: dict[str, SX]) -> Newton:
+    def newton(self, tau: SX, wrenches: dict[str, SX]) -> NewtonCorrection:
         """Return the equations under joint torques and wrenches, which may depend on x."""
         n, sigma = self.n, self.sigma
         N, f = self.moments(tau, wrenches)
@@ -297,7 +297,7 @@ class BallJoints:
         dp = I - ca.mtimes(I_s, ds)
         dV = ca.mtimes(over_m, ca.mtimes(C.T, T) + (ca.mtimes(f_p, dp) + ca.mtimes(f_s, ds)) / sigma)
         change = [ca.vertcat(*z) for z in zip(*(ca.vertsplit(d, k) for d, k in ((dV, 3), (dp, 4), (ds, 4))))]
-        return Newton(
+        return NewtonCorrection(
             E=ca.vertcat(*(ca.vertcat(*e.values()) for e in E)),
             C=C,
             L=L,

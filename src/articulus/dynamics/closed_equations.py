@@ -50,7 +50,7 @@ class ClosedEquations:
             return M, bias
         T = self.symbols.T
         whole = ca.triu2symm(ca.triu(ca.mtimes([T.T, M, T])))
-        return ca.sparsify(whole), ca.mtimes(T.T, bias + ca.mtimes(M, self.symbols.carried))
+        return ca.sparsify(whole), ca.mtimes(T.T, bias + ca.mtimes(M, self.symbols.convective_acceleration))
 
     @functools.cached_property
     def rows(self) -> Constraints:
@@ -60,7 +60,7 @@ class ClosedEquations:
             return tree
         g, G, rate, gamma = self._here(tree.g, tree.G, tree.rate, tree.gamma)
         reduced = ca.sparsify(ca.mtimes(G, self.symbols.T))
-        return Constraints(g, reduced, rate, gamma + ca.mtimes(G, self.symbols.carried))
+        return Constraints(g, reduced, rate, gamma + ca.mtimes(G, self.symbols.convective_acceleration))
 
     def energy(self) -> SX:
         """Return kinetic and potential energy together [J]."""

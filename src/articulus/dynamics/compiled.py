@@ -21,7 +21,7 @@ from articulus.model.mechanism.numbers import as_array
 if TYPE_CHECKING:
     import casadi
 
-    from articulus.dynamics.definite import Definite
+    from articulus.dynamics.positive_definite import Definite
 
 Array = np.ndarray
 Params = Mapping[str, Any]
@@ -57,10 +57,10 @@ class CompiledMechanism(MechanismBuilder, Named):
         self._tree._cut_from = self
         return self._tree
 
-    def _changed(self) -> Self:
+    def _forget_derived(self) -> Self:
         if (whole := self.__dict__.get("_cut_from")) is not None:
             whole.__dict__.pop("_tree", None)
-        return super()._changed()
+        return super()._forget_derived()
 
     def function(
         self, name: str, frames: Sequence[str] = (), wrenches: Sequence[str] = ()
@@ -192,7 +192,7 @@ class CompiledMechanism(MechanismBuilder, Named):
         """What asks whether the mass matrix is positive definite; None where it cannot be otherwise."""
         if not self.description.flexible:
             return None
-        from articulus.dynamics.definite import definite  # late: a warm start needs no equations
+        from articulus.dynamics.positive_definite import definite  # late: a warm start needs no equations
 
         asked = definite(self.description)
         return asked if asked.doubtful else None

@@ -18,9 +18,9 @@ from casadi import SX
 
 from articulus.dynamics.external import External
 from articulus.dynamics.kinematics import position_rate, velocity
-from articulus.dynamics.part import Part, Parts
-from articulus.dynamics.relative import Relative, merged, relative
+from articulus.dynamics.relative import Relative, merge_pose, relative
 from articulus.dynamics.tree import Tree
+from articulus.dynamics.tree_part import Parts, TreePart
 from articulus.model.mechanism import Constraint, Joint, Number, Pose
 from articulus.model.mechanism.constraint import references
 from articulus.spatial import Motion, Transform, cross, skew
@@ -118,7 +118,7 @@ def closures(tree: Tree) -> tuple[Parts, list[Closure]]:
     return parts, out
 
 
-def _between(parts: Parts, constraint: Constraint) -> Part:
+def _between(parts: Parts, constraint: Constraint) -> TreePart:
     """Return the part of the tree between the frames that a constraint names."""
     frames = [name for _, kind, name in references(constraint) if kind == "frame"]
     paths: list[set[int]] = [set(parts.tree.path(parts.tree.frame(name)[0])) for name in frames]
@@ -133,7 +133,7 @@ def _kind(constraint: Constraint) -> tuple:
     return type(constraint), repr(held)
 
 
-def _local_function(part: Part, constraint: Constraint) -> ca.Function | None:
+def _local_function(part: TreePart, constraint: Constraint) -> ca.Function | None:
     """Return the function of a `Closure`; None for a constraint that asks for more than the poses in between."""
     tree, t = part.on_symbols(), SX.sym("t")
     try:
@@ -256,7 +256,7 @@ class View:
             return node, X
         d, (own, at) = self.moved[body], self.tree.frame(body)
         if node != own:  # on a station
-            X = merged(self.tree.nodes[node].X) @ X
+            X = merge_pose(self.tree.nodes[node].X) @ X
         step = Transform(SX.eye(3) + skew(d[:3]), d[3:])
         return own, at @ step @ at.inverse() @ X
 
@@ -266,7 +266,7 @@ class View:
         for i in self.tree.path(node):
             if i in shared:
                 break
-            X = merged(self.tree.nodes[i].X) @ X
+            X = merge_pose(self.tree.nodes[i].X) @ X
         return X
 
     def velocity(self, frame: str) -> Motion:
@@ -285,10 +285,10 @@ class View:
         return self.v[self.tree.description.v_slices[joint]]
 
     def joint_type(self, joint: str) -> Joint:
-        return self.resolved(self.tree.description.joint_type(joint))
+        return self.joint_on_symbols(self.tree.description.joint_type(joint))
 
-    def resolved(self, joint: Joint) -> Joint:
-        return self.tree.resolved(joint)
+    def joint_on_symbols(self, joint: Joint) -> Joint:
+        return self.tree.joint_on_symbols(joint)
 
     def pose(self, pose: Pose) -> Transform:
         return self.tree.pose(pose)

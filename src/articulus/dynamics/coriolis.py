@@ -16,8 +16,8 @@ from casadi import SX
 from articulus.dynamics.constraints import by_displacement
 from articulus.dynamics.inverse_derivatives import RateMatrix
 from articulus.dynamics.kinematics import tangent_rate
-from articulus.dynamics.pairs import Pairs, same_joint
-from articulus.dynamics.passes import Inline, Runner
+from articulus.dynamics.pair_matrices import Pairs, same_joint
+from articulus.dynamics.recursion import Inline, Runner
 from articulus.dynamics.tree import ROOT, Node, Tree
 from articulus.spatial import Force, Motion, Product, RigidInertia, Transform, cross
 
@@ -46,7 +46,7 @@ def coriolis_matrix(run: Runner, v: Any) -> Any:
     for i in reversed(range(n)):
         p = tree.parents[i]
         if p == ROOT:
-            found[i] = run(gathered, i, *own[i])
+            found[i] = run(gather_columns, i, *own[i])
         else:
             *found[i], own[p][2], own[p][3] = run(gathered_inward, i, *own[i], X[p], V[p], *own[p][2:])
     columns = [(o[0], f[0], o[1], *f[1:]) for o, f in zip(own, found)]
@@ -55,11 +55,11 @@ def coriolis_matrix(run: Runner, v: Any) -> Any:
     S, force, Sdot, momentum = (ca.reshape(x, 6, nv) for x in (S, force, Sdot, momentum))
     below = (ca.vertcat(Sdot, S[:3, :]), ca.vertcat(momentum, ca.reshape(row, 3, nv)))
     if isinstance(run, Inline):
-        return _written(tree, (S, force), below, same)
+        return _scalar_matrix(tree, (S, force), below, same)
     return Pairs(tree).matrix((S, force), below, same)
 
 
-def _written(tree: Tree, above: tuple[SX, SX], below: tuple[SX, SX], same: SX) -> SX:
+def _scalar_matrix(tree: Tree, above: tuple[SX, SX], below: tuple[SX, SX], same: SX) -> SX:
     """Return the matrix of `Pairs.matrix` with every entry written out."""
     C = SX.zeros(tree.description.nv, tree.description.nv)
     for k, (a, b) in enumerate(same_joint(tree)):
@@ -87,7 +87,7 @@ def moving(
     return X, V, directions, rates, inertia, RateMatrix.of(inertia, V)
 
 
-def gathered(
+def gather_columns(
     node: Node,
     S: SX,
     Sdot: SX,
@@ -123,7 +123,7 @@ def gathered_inward(
     B_parent: RateMatrix,
 ) -> tuple[SX, SX, SX, SX, RigidInertia, RateMatrix]:
     """Return the same, and inertia and 2B of the parent with what it carries."""
-    found = gathered(node, S, Sdot, inertia, B, ca.mtimes(Xp.R, node.rotor.n), Vp.w)
+    found = gather_columns(node, S, Sdot, inertia, B, ca.mtimes(Xp.R, node.rotor.n), Vp.w)
     return (*found, inertia_parent + inertia, B_parent + B)
 
 

@@ -21,15 +21,15 @@ from typing import Any
 import casadi as ca
 from casadi import SX
 
-from articulus.dynamics import closed
+from articulus.dynamics import constrained_forward
 from articulus.dynamics.constraints import Constraints
 from articulus.dynamics.flexible.factors import mass_matrix_factors as factors
-from articulus.dynamics.loops import Problem
-from articulus.dynamics.loops.factor import Factored
+from articulus.dynamics.loops import ConstraintProblem
+from articulus.dynamics.loops.factor import Factorization
 from articulus.dynamics.operators import inward, next_inward
 from articulus.dynamics.tree import tree_of
 from articulus.model.mechanism import Description, Number
-from articulus.model.mechanism.expression import evaluated
+from articulus.model.mechanism.expression import evaluate
 
 
 class Coupled:
@@ -48,7 +48,7 @@ class Coupled:
         self.description = description
         self.q, self.v = SX.sym("q", description.nq), SX.sym("v", description.nv)
         self.p = SX.sym("p", len(description.parameters))
-        self.kept_q, self.kept_v = description.kept
+        self.kept_q, self.kept_v = description.independent_places
 
     @functools.cached_property
     def positions(self) -> SX:
@@ -81,7 +81,7 @@ class Coupled:
         return ca.sparsify(ca.reshape(ca.jtimes(ca.vec(ca.densify(self.T)), self.q, rates), self.T.shape))
 
     @functools.cached_property
-    def carried(self) -> SX:
+    def convective_acceleration(self) -> SX:
         """(dT/dt) v, the accelerations of the coupled joints at constant v, (nv of the tree,)."""
         return ca.mtimes(self.rate, self.v)
 
@@ -102,7 +102,7 @@ class Coupled:
     def number(self, x: Number) -> SX:
         """Return a number of the model, parameters in it as their symbols."""
         names = [p.name for p in self.description.parameters]
-        return SX(evaluated(x, lambda p: self.p[names.index(p.name)], ca))
+        return SX(evaluate(x, lambda p: self.p[names.index(p.name)], ca))
 
 
 def every_joint(description: Description) -> ca.Function:
@@ -155,9 +155,9 @@ class CoupledQuestion:
         return self.of(self.motion.T)
 
     @functools.cached_property
-    def carried(self) -> Any:
+    def convective_acceleration(self) -> Any:
         """(dT/dt) v on the symbols of the question."""
-        return self.of(self.motion.carried)
+        return self.of(self.motion.convective_acceleration)
 
     def of_tree(self, name: str, frames: tuple[str, ...] = (), **others: Any) -> tuple:
         """Return a quantity of the tree at the positions, velocities and accelerations of all joints.
@@ -181,7 +181,7 @@ class CoupledQuestion:
             case "v":
                 return ca.mtimes(self.T, self["v"])
             case "vdot":
-                return ca.mtimes(self.T, self["vdot"]) + self.carried
+                return ca.mtimes(self.T, self["vdot"]) + self.convective_acceleration
             case "p":
                 return self["p"][: found.numel_in("p")]
             case "t" | "multipliers":
@@ -198,22 +198,22 @@ class CoupledQuestion:
 
     def bias(self) -> Any:
         """Return the forces at zero acceleration of the independent coordinates; external wrenches are taken off."""
-        return ca.mtimes(self.T.T, self.of_tree("inverse_dynamics", vdot=self.carried)[0])
+        return ca.mtimes(self.T.T, self.of_tree("inverse_dynamics", vdot=self.convective_acceleration)[0])
 
     def solve(self, M: Any, b: Any) -> Any:
         """Return M^-1 b."""
-        return _written(lambda M, b: (ca.densify(Factored(M).solve(b)),), M, b)[0]
+        return _apply_to_scalars(lambda M, b: (ca.densify(Factorization(M).solve(b)),), M, b)[0]
 
     def factors(self) -> tuple:
         """Return L, D and L^-1 of M = L D L^T."""
-        return _written(lambda M: factors(_symmetric(M)), self.mass())
+        return _apply_to_scalars(lambda M: factors(_symmetric(M)), self.mass())
 
     def inverse_mass(self) -> Any:
         """Return M^-1."""
         return self.solve(self.mass(), type(self["q"]).eye(self.motion.description.nv))
 
 
-def _written(algorithm: Callable[..., tuple], *matrices: Any) -> tuple:
+def _apply_to_scalars(algorithm: Callable[..., tuple], *matrices: Any) -> tuple:
     """Return what an algorithm on scalars makes of matrices; on a graph of calls it is one call."""
     if isinstance(matrices[0], SX):
         return algorithm(*matrices)
@@ -341,14 +341,14 @@ def _inverse_dynamics_derivatives(s: CoupledQuestion, vdot: Any) -> tuple:
     tau = T^T tau_t(S, T v, T vdot + (dT/dt) v), so that with polynomials T and dT/dt change with q as well.
     """
     m, T = s.motion, s.T
-    at = ca.mtimes(T, vdot) + s.carried
+    at = ca.mtimes(T, vdot) + s.convective_acceleration
     by_q, by_v, M = s.of_tree("inverse_dynamics_derivatives", vdot=at)
     (tau,) = s.of_tree("inverse_dynamics", vdot=at)
     dv_dq, da_dq, da_dv = _motion_derivatives(s, vdot)
     reduced_q = ca.mtimes(by_q, T) + ca.mtimes(by_v, dv_dq) + ca.mtimes(M, da_dq)
     reduced_v = ca.mtimes(by_v, T) + ca.mtimes(M, da_dv)
     return (
-        ca.mtimes(T.T, reduced_q) + _turned(s, m.T, tau),
+        ca.mtimes(T.T, reduced_q) + _force_derivative(s, m.T, tau),
         ca.mtimes(T.T, reduced_v),
         _symmetric(ca.mtimes([T.T, M, T])),
     )
@@ -358,7 +358,7 @@ def _motion_derivatives(s: CoupledQuestion, vdot: Any) -> tuple:
     """Return d(T v)/dq, d(T vdot + (dT/dt) v)/dq and d(T vdot + (dT/dt) v)/dv."""
     m = s.motion
     a = SX.sym("vdot", m.description.nv)
-    carried = ca.mtimes(m.T, a) + m.carried
+    carried = ca.mtimes(m.T, a) + m.convective_acceleration
     found = [
         m.by_displacement(ca.mtimes(m.T, m.v)),
         m.by_displacement(carried),
@@ -367,7 +367,7 @@ def _motion_derivatives(s: CoupledQuestion, vdot: Any) -> tuple:
     return tuple(s.of(x, a, vdot) for x in found)
 
 
-def _turned(s: CoupledQuestion, T: SX, tau: Any) -> Any:
+def _force_derivative(s: CoupledQuestion, T: SX, tau: Any) -> Any:
     """Return d(T^T tau)/dq at constant tau."""
     held = SX.sym("tau", T.shape[0])
     return s.of(s.motion.by_displacement(ca.mtimes(T.T, held)), held, tau)
@@ -410,9 +410,11 @@ def parameter_derivatives(s: CoupledQuestion) -> tuple:
 def closed_dynamics(s: CoupledQuestion) -> tuple:
     """Return accelerations of the independent coordinates and multipliers of the constraints."""
     (g,), (rate,) = s.of_tree("constraint_residual"), s.of_tree("constraint_rate")
-    (gamma,) = s.of_tree("constraint_acceleration", vdot=s.carried)
+    (gamma,) = s.of_tree("constraint_acceleration", vdot=s.convective_acceleration)
     rows = Constraints(g, ca.sparsify(_constraint_jacobian(s)), rate, gamma)
-    solution = closed.closed_dynamics(Problem(_symmetric(ca.sparsify(s.mass())), s["tau"] - s.bias(), rows))
+    solution = constrained_forward.closed_dynamics(
+        ConstraintProblem(_symmetric(ca.sparsify(s.mass())), s["tau"] - s.bias(), rows)
+    )
     return solution.vdot, solution.multipliers
 
 
@@ -432,7 +434,7 @@ def constraint_derivatives(s: CoupledQuestion) -> tuple:
     force, rate, acceleration, acceleration_v = s.of_tree(s.name)
     dv_dq, da_dq, da_dv = _motion_derivatives(s, s["vdot"])
     return (
-        ca.mtimes([T.T, force, T]) + _turned(s, s.motion.T, ca.mtimes(G.T, s["multipliers"])),
+        ca.mtimes([T.T, force, T]) + _force_derivative(s, s.motion.T, ca.mtimes(G.T, s["multipliers"])),
         ca.mtimes(rate, T) + ca.mtimes(G, dv_dq),
         ca.mtimes(acceleration, T) + ca.mtimes(acceleration_v, dv_dq) + ca.mtimes(G, da_dq),
         ca.mtimes(acceleration_v, T) + ca.mtimes(G, da_dv),

@@ -8,10 +8,10 @@ import casadi as ca
 from casadi import MX, SX
 
 from articulus.dynamics.flexible.integrals import sparse
-from articulus.dynamics.mass_matrix import Modal
-from articulus.dynamics.passes import Runner
+from articulus.dynamics.mass_matrix import ModalMomentum
 from articulus.dynamics.passive import spring_energy
-from articulus.dynamics.relative import merged
+from articulus.dynamics.recursion import Runner
+from articulus.dynamics.relative import merge_pose
 from articulus.dynamics.tree import ROOT, ElasticParts, Node, Tree
 from articulus.spatial import Force, Motion, Transform, cross
 
@@ -134,7 +134,7 @@ def centroidal_momentum_matrix(tree: Tree) -> SX:
     Column k is the momentum of the bodies that degree of freedom k carries, when it alone moves with unit rate.
     """
     composite = [node.inertia for node in tree.nodes]
-    modal = [Modal.of(node) for node in tree.nodes]
+    modal = [ModalMomentum.of(node) for node in tree.nodes]
     com = center_of_mass(tree)
     A = SX.zeros(6, tree.description.nv)
     for i in reversed(range(len(tree))):
@@ -181,7 +181,7 @@ def store(
         T += 0.5 * armature * v[k] ** 2
         if Vp is not None:
             T += node.rotor.dot(Vp) * v[k]
-    along += ca.dot(gravity, merged(node.X).p)
+    along += ca.dot(gravity, merge_pose(node.X).p)
     gravity = node.X.rotate_to_child(gravity)
     return gravity, along, V, T, potential - node.inertia.m * along - ca.dot(gravity, node.inertia.h)
 
@@ -201,7 +201,7 @@ def impel(
 ) -> tuple[Transform, Motion, SX]:
     """Return pose and velocity of a node, and the momentum with that of its body and rotor."""
     VJ = node.joint_velocity(v)
-    X = merged(node.X) if Xp is None else Xp @ merged(node.X)
+    X = merge_pose(node.X) if Xp is None else Xp @ merge_pose(node.X)
     V = VJ if Vp is None else node.X.motion_to_child(Vp) + VJ
     h = X.force_to_parent(node.inertia @ V)
     for k in range(len(node.S)):

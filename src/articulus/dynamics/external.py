@@ -7,7 +7,7 @@ from typing import Any
 import casadi as ca
 from casadi import SX
 
-from articulus.dynamics.passes import Runner
+from articulus.dynamics.recursion import Runner
 from articulus.dynamics.tree import ROOT, Node
 from articulus.spatial import Force, Transform
 
@@ -15,7 +15,7 @@ External = dict[str, Any]
 """Frame name to wrench (6,): moment [N m] about the frame's origin and force [N], in ground axes."""
 
 
-def taken_up(run: Runner, external: External) -> list:
+def applied_wrenches(run: Runner, external: External) -> list:
     """Return the force that the surroundings take up from every node: minus the external one, None where none acts."""
     out: list = [None] * len(run.tree)
     for name, wrench in external.items():

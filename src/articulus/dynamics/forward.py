@@ -9,8 +9,8 @@ import casadi as ca
 from casadi import SX
 
 from articulus.dynamics.flexible.body import ElasticBody
-from articulus.dynamics.flexible.shortening import mirrored
-from articulus.dynamics.flexible.yielding import Yielded, Yielding
+from articulus.dynamics.flexible.modal_elimination import EliminatedModes, ModalElimination
+from articulus.dynamics.flexible.shortening import mirror_upper_half
 from articulus.dynamics.inverse import (
     angular_velocity,
     base_acceleration,
@@ -18,8 +18,8 @@ from articulus.dynamics.inverse import (
     rotor_turning,
     velocity_product,
 )
-from articulus.dynamics.loops.factor import Factored
-from articulus.dynamics.passes import Runner
+from articulus.dynamics.loops.factor import Factorization
+from articulus.dynamics.recursion import Runner
 from articulus.dynamics.tree import ROOT, Node
 from articulus.spatial import ArticulatedInertia, Force, Motion, Product, Transform, over, reciprocal
 
@@ -46,12 +46,12 @@ def forward_dynamics(run: Runner, v: Any, tau: Any, force: list | None = None) -
     joint are eliminated one after the other; rotors carried by the parent as in Chen & Ou 1989; the modes of a flexible body
     are eliminated before its joint (Jain & Rodriguez 1992). Cost: O(n), cubic in the modes of one body.
     """
-    return articulated(run, v, tau, force)[0]
+    return articulated_bodies(run, v, tau, force)[0]
 
 
 def solve_mass_matrix(run: Runner, tau: Any) -> Any:
     """Return M^-1 tau, (nv,): the accelerations at rest without gravity. Cost: O(n)."""
-    return articulated(run, 0 * tau, tau, None, gravity=False)[0]
+    return articulated_bodies(run, 0 * tau, tau, None, gravity=False)[0]
 
 
 def innovations(run: Runner, v: Any, tau: Any) -> tuple[Any, Any, Any]:
@@ -65,11 +65,11 @@ def innovations(run: Runner, v: Any, tau: Any) -> tuple[Any, Any, Any]:
     """
     if not len(run.tree):
         return (SX(0, 1),) * 3
-    _, found = articulated(run, 0 * tau, tau, None, gravity=False)
+    _, found = articulated_bodies(run, 0 * tau, tau, None, gravity=False)
     V: list = []
     diagonalized: list = []
     for i, p in enumerate(run.tree.parents):
-        velocity, own = run(decoupled, i, v[run.tree.span(i)], _of(V, p), *found[i][:2])
+        velocity, own = run(decouple, i, v[run.tree.span(i)], _of(V, p), *found[i][:2])
         V.append(velocity)
         diagonalized.append(own)
     _, d_inverse, e, *_ = zip(*found)
@@ -77,7 +77,7 @@ def innovations(run: Runner, v: Any, tau: Any) -> tuple[Any, Any, Any]:
 
 
 @dataclass(frozen=True)
-class Factors:
+class MassMatrixFactors:
     """The factors of the mass matrix in ground axes about the ground origin."""
 
     S: Any
@@ -92,10 +92,10 @@ class Factors:
     """Of every station, the motions of unit modal rates (6, n)."""
 
 
-def accelerations_and_factors(run: Runner, v: Any, tau: Any) -> tuple[Any, Factors]:
+def accelerations_and_factors(run: Runner, v: Any, tau: Any) -> tuple[Any, MassMatrixFactors]:
     """Return vdot, and the factors of the mass matrix that it found."""
     tree = run.tree
-    vdot, found = articulated(run, v, tau, None)
+    vdot, found = articulated_bodies(run, v, tau, None)
     X: list = []
     S: list[list] = [[]] * len(tree)
     K, d_inverse = list(S), list(S)
@@ -115,10 +115,14 @@ def accelerations_and_factors(run: Runner, v: Any, tau: Any) -> tuple[Any, Facto
                 columns[i].append(more)
     nv = tree.description.nv
     directions, gains, rest = (ca.vertcat(*(x for own in parts for x in own)) for parts in (S, K, d_inverse))
-    return vdot, Factors(ca.reshape(directions, 6, nv), ca.reshape(gains, 6, nv), rest, modal, motions)
+    return vdot, MassMatrixFactors(
+        ca.reshape(directions, 6, nv), ca.reshape(gains, 6, nv), rest, modal, motions
+    )
 
 
-def articulated(run: Runner, v: Any, tau: Any, force: list | None, gravity: bool = True) -> tuple[Any, list]:
+def articulated_bodies(
+    run: Runner, v: Any, tau: Any, force: list | None, gravity: bool = True
+) -> tuple[Any, list]:
     """Return vdot, and of every node what `eliminate` found; of a flexible body also what its stations left of the modal mass matrix."""
     tree = run.tree
     n, parents = len(tree), tree.parents
@@ -176,8 +180,8 @@ def eliminate(
     pA: Force | None,
     *modal: Any,
 ) -> tuple:
-    """Return U, 1/d, u and c of the node's degrees of freedom from what its children left (second pass); `Yielding` modes behind them."""
-    return _eliminated(node, v, tau, w, wp, IA, pA, *modal)[:-2]
+    """Return U, 1/d, u and c of the node's degrees of freedom from what its children left (second pass); `ModalElimination` modes behind them."""
+    return _eliminate_node(node, v, tau, w, wp, IA, pA, *modal)[:-2]
 
 
 def eliminate_inward(
@@ -193,7 +197,7 @@ def eliminate_inward(
     *modal: Any,
 ) -> tuple:
     """Return the same and, added to the parent's sums, the articulated inertia and force that remain."""
-    *found, Ia, pa = _eliminated(node, v, tau, w, wp, IA, pA, *modal)
+    *found, Ia, pa = _eliminate_node(node, v, tau, w, wp, IA, pA, *modal)
     I_up = node.X.inertia_to_parent(Ia)
     p_up = node.X.force_to_parent(pa + Ia @ found[3])
     for k in range(len(node.S)):
@@ -226,11 +230,11 @@ def _flexible(
     M_rf: SX | None,
     M_ff: SX | None,
     p_f: SX | None,
-) -> tuple[ArticulatedInertia, Force, Yielding]:
+) -> tuple[ArticulatedInertia, Force, ModalElimination]:
     """Return the same of a flexible body whose modes give way, and how they do; M_rf, M_ff, p_f: what its stations left."""
     pa, f = body.forces(Motion(w, SX.zeros(3)), felt, Motion.zero(), SX.zeros(rate.numel()))
     drive = tau - f - body.restoring(rate)
-    modes = Yielding.of(
+    modes = ModalElimination.of(
         body.ff if M_ff is None else body.ff + M_ff,
         body.rf if M_rf is None else body.rf + M_rf,
         drive if p_f is None else drive - p_f,
@@ -260,7 +264,7 @@ def pass_on(
     IU = [Ia @ S for S in node.S]
     rf = ca.horzcat(*(node.X.force_to_parent(F).column() for F in IU))
     U = ca.horzcat(*(S.column() for S in node.S))
-    ff = mirrored(ca.mtimes(U.T, ca.horzcat(*(F.column() for F in IU))))
+    ff = mirror_upper_half(ca.mtimes(U.T, ca.horzcat(*(F.column() for F in IU))))
     return (
         c,
         _sum(IA_parent, node.X.inertia_to_parent(Ia)),
@@ -282,7 +286,7 @@ def _bias_acceleration(node: Node, v: SX, w: SX, wp: SX | None) -> Motion:
     return c if wp is None else c + node.X.acceleration_to_child(Motion.zero(), wp)
 
 
-def _eliminated(
+def _eliminate_node(
     node: Node,
     v: SX,
     tau: SX,
@@ -313,7 +317,13 @@ def _eliminated(
 
 
 def accelerate(
-    node: Node, Ap: Motion, U: SX, d_inverse: SX, u: SX, c: Motion, modes: Yielding | Yielded | None = None
+    node: Node,
+    Ap: Motion,
+    U: SX,
+    d_inverse: SX,
+    u: SX,
+    c: Motion,
+    modes: ModalElimination | EliminatedModes | None = None,
 ) -> tuple:
     """Return the node's acceleration and that of its degrees of freedom (third pass), and modal accelerations where there are any."""
     a = node.X.motion_to_child(Ap) + c
@@ -325,7 +335,7 @@ def accelerate(
     return (a, own) if modes is None else (a, own, modes.under(a.column()))
 
 
-def decoupled(node: Node, v: SX, Vp: Motion | None, U: SX, d_inverse: SX) -> tuple[Motion, SX]:
+def decouple(node: Node, v: SX, Vp: Motion | None, U: SX, d_inverse: SX) -> tuple[Motion, SX]:
     """Return the node's velocity and its diagonalized velocities: v + K' (velocity of what is in front of each degree of freedom)."""
     V = Motion.zero() if Vp is None else node.X.motion_to_child(Vp)
     out = []
@@ -346,13 +356,13 @@ def factor_columns(node: Node, Xp: Transform | None, U: SX, d_inverse: SX) -> tu
     return X, ca.vertcat(SX(0, 1), *S), ca.vertcat(SX(0, 1), *K)
 
 
-def modal_columns(node: Node, X: Transform, modes: Yielded, M_ff: SX | None) -> tuple[SX, SX]:
+def modal_columns(node: Node, X: Transform, modes: EliminatedModes, M_ff: SX | None) -> tuple[SX, SX]:
     """Return the gains of a body's modes, in ground axes about the ground origin, one below the other, and D^-1.
 
     M_ff: what the stations left of the modal mass matrix.
     """
     assert node.body is not None
-    D = Factored(node.body.ff if M_ff is None else node.body.ff + M_ff)
+    D = Factorization(node.body.ff if M_ff is None else node.body.ff + M_ff)
     gains = [X.force_to_parent(Force.of(row.T)).column() for row in ca.vertsplit(modes.gain)]
     return ca.vertcat(*gains), D.inverse()
 

@@ -42,8 +42,8 @@ from casadi import MX, SX
 from articulus.dynamics import forward
 from articulus.dynamics.inverse_derivatives import RateMatrix, outward_pass
 from articulus.dynamics.inverse_matrix import pieces_of
-from articulus.dynamics.pairs import Entries
-from articulus.dynamics.passes import Runner
+from articulus.dynamics.pair_matrices import Entries
+from articulus.dynamics.recursion import Runner
 from articulus.dynamics.tree import ROOT, Node, Tree
 from articulus.spatial import ArticulatedInertia, Force, Motion, RigidInertia, Transform, skew
 
@@ -88,7 +88,7 @@ def derivatives(run: Runner, v: Any, tau: Any, passive: tuple[Any, Any]) -> tupl
         Derivatives of friction and spring forces by position and by rate; structural zeros where there are none.
     """
     tree = run.tree
-    vdot, found = forward.articulated(run, v, tau, None)
+    vdot, found = forward.articulated_bodies(run, v, tau, None)
     X, V, moved, own = outward_pass(run, v, vdot)
     n = len(tree)
     slopes = [tuple(x[tree.span(i)] if x.nnz() else None for x in passive) for i in range(n)]
@@ -98,10 +98,10 @@ def derivatives(run: Runner, v: Any, tau: Any, passive: tuple[Any, Any]) -> tupl
         p = tree.parents[i]
         inputs = (*found[i][:2], X[i], *moved[i], *slopes[i], *own[i], *behind[i])
         if p == ROOT:
-            left[i] = run(give_way, i, *inputs)
+            left[i] = run(eliminate_node, i, *inputs)
         else:
             rates = (v[tree.span(i)], vdot[tree.span(i)])
-            *left[i], P, B, F = run(give_way_inward, i, *inputs, *rates, X[p], V[p], *behind[p])
+            *left[i], P, B, F = run(eliminate_inward, i, *inputs, *rates, X[p], V[p], *behind[p])
             behind[p] = (P, B, F)
     upsilon: list[Any] = []
     pieces: list[list[MX]] = []
@@ -114,7 +114,7 @@ def derivatives(run: Runner, v: Any, tau: Any, passive: tuple[Any, Any]) -> tupl
     return _entries(tree, pieces, upsilon)
 
 
-def give_way(
+def eliminate_node(
     node: Node,
     U: SX,
     d_inverse: SX,
@@ -140,7 +140,7 @@ def give_way(
     ]
 
 
-def give_way_inward(
+def eliminate_inward(
     node: Node,
     U: SX,
     d_inverse: SX,

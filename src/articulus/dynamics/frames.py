@@ -21,34 +21,34 @@ OBLIQUE = 0.05
 
 
 @dataclass(frozen=True)
-class Placement:
+class FixedPose:
     """A constant pose with numbers: rotation `R` and position `p`."""
 
     R: np.ndarray
     p: np.ndarray
 
     @staticmethod
-    def identity() -> Placement:
-        return Placement(np.eye(3), np.zeros(3))
+    def identity() -> FixedPose:
+        return FixedPose(np.eye(3), np.zeros(3))
 
-    def __matmul__(self, other: Placement) -> Placement:
-        return Placement(exact(self.R @ other.R), self.p + self.R @ other.p)
+    def __matmul__(self, other: FixedPose) -> FixedPose:
+        return FixedPose(exact(self.R @ other.R), self.p + self.R @ other.p)
 
-    def inverse(self) -> Placement:
-        return Placement(self.R.T, -(self.R.T @ self.p))
+    def inverse(self) -> FixedPose:
+        return FixedPose(self.R.T, -(self.R.T @ self.p))
 
 
 @dataclass(frozen=True)
-class Normal:
+class CommonNormal:
     """The common normal of an axis (z of some frame) and a next axis: what it does to both frames."""
 
-    foot: Placement
+    foot: FixedPose
     """Frame on the first axis: z along it, x along the normal, origin where the normal starts."""
-    step: Placement
+    step: FixedPose
     """Turn about x and shift along x that lead from `foot` to the frame on the next axis."""
 
 
-def common_normal(axis: np.ndarray, point: np.ndarray, direction: np.ndarray) -> Normal | None:
+def common_normal(axis: np.ndarray, point: np.ndarray, direction: np.ndarray) -> CommonNormal | None:
     """Return the common normal of the line {t axis} and the line {point + t direction}, None if ill-defined."""
     n = np.cross(axis, direction)
     sine, cosine = float(np.linalg.norm(n)), float(axis @ direction)
@@ -59,11 +59,11 @@ def common_normal(axis: np.ndarray, point: np.ndarray, direction: np.ndarray) ->
     x = n / sine
     along_first = float(np.cross(point, direction) @ n) / sine**2
     length = float(point @ x)
-    foot = Placement(exact(np.column_stack([x, np.cross(axis, x), axis])), axis * along_first)
-    return Normal(foot, _turn_and_shift(sine, cosine, length))
+    foot = FixedPose(exact(np.column_stack([x, np.cross(axis, x), axis])), axis * along_first)
+    return CommonNormal(foot, _turn_and_shift(sine, cosine, length))
 
 
-def _parallel_normal(axis: np.ndarray, point: np.ndarray, cosine: float) -> Normal:
+def _parallel_normal(axis: np.ndarray, point: np.ndarray, cosine: float) -> CommonNormal:
     along_first = float(point @ axis)
     offset = point - axis * along_first
     length = float(np.linalg.norm(offset))
@@ -72,17 +72,17 @@ def _parallel_normal(axis: np.ndarray, point: np.ndarray, cosine: float) -> Norm
         R = exact(np.column_stack([x, np.cross(axis, x), axis]))
     else:
         length, R = 0.0, frame_with_z(axis)
-    return Normal(Placement(R, axis * along_first), _turn_and_shift(0.0, np.sign(cosine), length))
+    return CommonNormal(FixedPose(R, axis * along_first), _turn_and_shift(0.0, np.sign(cosine), length))
 
 
-def _turn_and_shift(sine: float, cosine: float, length: float) -> Placement:
+def _turn_and_shift(sine: float, cosine: float, length: float) -> FixedPose:
     norm = np.hypot(sine, cosine)
     s, c = sine / norm, cosine / norm
     R = exact(np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]]))
-    return Placement(R, np.array([length, 0.0, 0.0]))
+    return FixedPose(R, np.array([length, 0.0, 0.0]))
 
 
-def turn_about_z(outer: Placement, inner: Placement) -> tuple[float, float]:
+def turn_about_z(outer: FixedPose, inner: FixedPose) -> tuple[float, float]:
     """Return the angle and the shift about the common z axis that lead from `outer` to `inner`."""
     R = outer.R.T @ inner.R
     angle = float(np.arctan2(R[1, 0], R[0, 0]))

@@ -8,13 +8,13 @@ from typing import Any
 import casadi as ca
 from casadi import SX
 
-from articulus.dynamics.passes import Runner
+from articulus.dynamics.recursion import Runner
 from articulus.dynamics.tree import ROOT, Node, Tree
 from articulus.spatial import Force, Motion, cross
 
 
 @dataclass(frozen=True)
-class Newton:
+class NewtonEuler:
     """What the recursion finds on its way, each in the frame of its node."""
 
     w: list
@@ -31,7 +31,9 @@ def base_acceleration(tree: Tree) -> Motion:
     return Motion(SX.zeros(3), -tree.gravity)
 
 
-def newton_euler(run: Runner, v: Any, vdot: Any, gravity: bool = True, force: list | None = None) -> Newton:
+def newton_euler(
+    run: Runner, v: Any, vdot: Any, gravity: bool = True, force: list | None = None
+) -> NewtonEuler:
     """Return velocities, accelerations and transmitted forces of all nodes (RNEA), without friction and springs.
 
     Linear velocities never enter: accelerations are those of the origins (Luh, Walker & Paul), which is Featherstone's
@@ -77,7 +79,7 @@ def newton_euler(run: Runner, v: Any, vdot: Any, gravity: bool = True, force: li
         else:
             own, F[p] = run(project_inward, i, *rates, F[i], w[p], A[p], F[p])
         tau[i] = [own, f[i]] if tree.modes[i] else [own]
-    return Newton(w, A, F, ca.vertcat(*(x for own in tau for x in own)) if tau else SX(0, 1))
+    return NewtonEuler(w, A, F, ca.vertcat(*(x for own in tau for x in own)) if tau else SX(0, 1))
 
 
 def _modal(tree: Tree, i: int, v: Any, felt: Any, vdot: Any) -> tuple:

@@ -32,8 +32,8 @@ from casadi import SX
 from articulus.dynamics.flexible.body import ElasticBody
 from articulus.dynamics.flexible.slopes import slopes
 from articulus.dynamics.inverse import base_acceleration
-from articulus.dynamics.pairs import same_joint
-from articulus.dynamics.passes import Runner
+from articulus.dynamics.pair_matrices import same_joint
+from articulus.dynamics.recursion import Runner
 from articulus.dynamics.tree import ROOT, Node, Tree
 from articulus.spatial import Force, Motion, Product, RigidInertia, Transform, cross, skew
 
@@ -76,7 +76,7 @@ class RateMatrix:
 
 
 @dataclass(frozen=True)
-class Columns:
+class PairColumns:
     """What the pairs of degrees of freedom are made of, in ground axes about the ground origin.
 
     The first four have one column for each direction of a node, those of stations included, in the order of the nodes; the
@@ -112,7 +112,7 @@ class Columns:
         ]
 
 
-def columns(run: Runner, v: Any, vdot: Any) -> Columns:
+def columns(run: Runner, v: Any, vdot: Any) -> PairColumns:
     """Return the columns of the derivatives of inverse dynamics at (q, v, vdot). Cost: O(n)."""
     tree, n = run.tree, len(run.tree)
     felt = tree.felt(v)
@@ -136,7 +136,7 @@ def columns(run: Runner, v: Any, vdot: Any) -> Columns:
     by_direction = [_stack([x[k] for x in moved], rows) for k, rows in enumerate((6, 3, 6, 6))]
     freedoms = [x for i in range(n) if not tree.stations[i] for x in (found[i], own[i]) if x]
     rest = [_stack([x[k] for x in freedoms], rows) for k, rows in enumerate((6, 6, 6, 3, 3))]
-    return Columns(*by_direction, *rest)
+    return PairColumns(*by_direction, *rest)
 
 
 def outward_pass(run: Runner, v: Any, vdot: Any) -> tuple[list, list, list, list]:
@@ -172,7 +172,7 @@ def outward(
 ) -> tuple:
     """Return pose, velocity, acceleration, the directions and their rates, inertia, 2B and force of a node's body.
 
-    Of a flexible body, with the rates and accelerations of its modes in `modal`, also their columns; see `_gathered`.
+    Of a flexible body, with the rates and accelerations of its modes in `modal`, also their columns; see `_gather_columns`.
     """
     own = node.X.merged() if isinstance(node.X, Product) else node.X
     X = own if Xp is None else Xp @ own
@@ -187,7 +187,7 @@ def outward(
     psidd = [Ap.cross(s) + Vp.cross(d) for s, d in zip(S, psid)]
     rate = [d + V.cross(s) for s, d in zip(S, psid)]
     turned = ca.vertcat(SX(0, 1), *(d.w for d in psid))
-    moved = _packed(S), turned, _packed(psidd), _packed(rate)
+    moved = _pack_motions(S), turned, _pack_motions(psidd), _pack_motions(rate)
     if node.body is None:
         return X, V, A, *moved, *_forces(node, X, V, A)
     return X, V, A, *moved, *_flexible_forces(node, node.body, X, V, A, *modal)
@@ -241,7 +241,7 @@ def outward_station(
     if node.station.stiff:
         none = SX.zeros(len(S))
         moved = ca.repmat(none, 3), ca.repmat(none, 6), ca.repmat(none, 6)
-        return X, V, A, _packed(S), *moved, *_forces(node, X, V, A)
+        return X, V, A, _pack_motions(S), *moved, *_forces(node, X, V, A)
     slopes = node.station.motion_slopes(v, vdot)
     psid, psidd, rate = [], [], []
     for s, local, *changes in zip(S, node.S, *map(ca.horzsplit, slopes)):
@@ -253,10 +253,19 @@ def outward_station(
         )
         rate.append(across * 2 + X.motion_to_parent(bend.cross(local) + bending_by_v))
     turned = ca.vertcat(*(d.w for d in psid))
-    return X, V, A, _packed(S), turned, _packed(psidd), _packed(rate), *_forces(node, X, V, A)
+    return (
+        X,
+        V,
+        A,
+        _pack_motions(S),
+        turned,
+        _pack_motions(psidd),
+        _pack_motions(rate),
+        *_forces(node, X, V, A),
+    )
 
 
-def _packed(motions: list[Motion]) -> SX:
+def _pack_motions(motions: list[Motion]) -> SX:
     return ca.vertcat(SX(0, 1), *(m.column() for m in motions))
 
 
@@ -264,7 +273,7 @@ def gather(
     node: Node, S: SX, psid: SX, psidd: SX, rate: SX, inertia: RigidInertia, B: RateMatrix, F: Force
 ) -> tuple[SX, SX, SX, SX, SX]:
     """Return the columns that a joint at the ground adds (its bodies' sums are complete)."""
-    return _gathered(node, S, psid, psidd, rate, inertia, B, F, Force.zero(), SX.zeros(3))
+    return _gather_columns(node, S, psid, psidd, rate, inertia, B, F, Force.zero(), SX.zeros(3))
 
 
 def gather_inward(
@@ -289,7 +298,7 @@ def gather_inward(
     for k in range(len(node.S)):
         B_parent = RateMatrix(B_parent.E - skew(r.n * v[k]), B_parent.f)
         F_parent = F_parent + r * vdot[k] + Vp.cross_force(r * v[k])
-    found = _gathered(node, S, psid, psidd, rate, inertia, B, F, r, Vp.cross_force(r).n)
+    found = _gather_columns(node, S, psid, psidd, rate, inertia, B, F, r, Vp.cross_force(r).n)
     return (*found, inertia_parent + inertia, B_parent + B, F_parent + F)
 
 
@@ -309,7 +318,7 @@ def gather_station(
 ) -> tuple[SX, SX, SX, SX, SX, RigidInertia, RateMatrix, Force]:
     """Return the columns that a station adds to those of the modes, and the sums of its body with what it carries."""
     assert node.station is not None
-    found = _gathered(node, S, psid, psidd, rate, inertia, B, F, Force.zero(), SX.zeros(3))
+    found = _gather_columns(node, S, psid, psidd, rate, inertia, B, F, Force.zero(), SX.zeros(3))
     by_q, by_v, row, row_rate, same = found
     sums = inertia_parent + inertia, B_parent + B, F_parent + F
     if node.station.stiff:  # nothing moves, only inertia counts
@@ -321,7 +330,7 @@ def gather_station(
     return by_q, by_v, row, row_rate, same + ca.vec(ca.densify(more)), *sums
 
 
-def _gathered(
+def _gather_columns(
     node: Node,
     S: SX,
     psid: SX,
@@ -360,7 +369,7 @@ def felt_turns(tree: Tree, turns: Any) -> Any:
     return turns * ca.repmat(ca.DM(kept).T, 3, 1)
 
 
-def pairs(tree: Tree, c: Columns) -> tuple[SX, SX, SX]:
+def pairs(tree: Tree, c: PairColumns) -> tuple[SX, SX, SX]:
     """Return d tau/d q, d tau/d v and M from the columns, each (nv, nv); zero between unrelated branches."""
     nv = tree.description.nv
     dq, dv, M = SX.zeros(nv, nv), SX.zeros(nv, nv), SX.zeros(nv, nv)

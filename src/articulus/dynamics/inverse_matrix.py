@@ -30,10 +30,10 @@ from typing import Any
 import casadi as ca
 from casadi import MX, SX
 
-from articulus.dynamics.flexible.shortening import mirrored
-from articulus.dynamics.forward import Factors
+from articulus.dynamics.flexible.shortening import mirror_upper_half
+from articulus.dynamics.forward import MassMatrixFactors
 from articulus.dynamics.operators import next_inward
-from articulus.dynamics.pairs import PIECE, Entries, span
+from articulus.dynamics.pair_matrices import PIECE, Entries, span
 from articulus.dynamics.tree import ROOT, Tree
 
 
@@ -51,7 +51,7 @@ Place = int | tuple[str, int]
 """A degree of freedom of a joint; ("body", i) the frame of a flexible body and ("station", i) a station, by node."""
 
 
-def inverse_mass_matrix(tree: Tree, f: Factors) -> MX:
+def inverse_mass_matrix(tree: Tree, f: MassMatrixFactors) -> MX:
     """Return M^-1, (nv, nv), from its factors."""
     inward = places(tree)
     pieces = pieces_of(inward, PIECE)
@@ -77,7 +77,7 @@ def inverse_mass_matrix(tree: Tree, f: Factors) -> MX:
     return entries.matrix()
 
 
-def _giving_way(tree: Tree, f: Factors, piece: list, front: MX) -> list[MX]:
+def _giving_way(tree: Tree, f: MassMatrixFactors, piece: list, front: MX) -> list[MX]:
     """Return Upsilon behind a piece, and what else its functions find."""
     match piece[0]:
         case ("body", int(i)):
@@ -149,7 +149,7 @@ def lower_factors(tree: Tree, S: MX, K: MX) -> tuple[MX, MX]:
     behind: dict[int, list[_Behind]] = {}
     for piece in reversed(pieces_of(inward, PIECE)):
         directions = S[:, span(piece)]
-        through, z, rows, own, own_inverse = _factored(len(piece))(directions, K[:, span(piece)])
+        through, z, rows, own, own_inverse = _factor_function(len(piece))(directions, K[:, span(piece)])
         lower.put(piece, piece, own)
         inverse.put(piece, piece, own_inverse)
         freedoms, columns = list(piece), [z]
@@ -163,7 +163,7 @@ def lower_factors(tree: Tree, S: MX, K: MX) -> tuple[MX, MX]:
 
 
 @functools.cache
-def _factored(count: int) -> ca.Function:
+def _factor_function(count: int) -> ca.Function:
     """(S, K) -> the matrix that z passes, own z, rows of L^-1 for z behind, own entries of L and of L^-1."""
     S, K = SX.sym("S", 6, count), SX.sym("K", 6, count)
     through, z, rows = SX.eye(6), SX(6, 0), SX(0, 6)
@@ -200,7 +200,7 @@ def _station(modes: int) -> ca.Function:
     upsilon, through = ca.reshape(front, 6, 6), SX.eye(6) - ca.mtimes(K, U.T)
     half, bent = ca.mtimes(upsilon, through), ca.mtimes(D_inverse, U.T)
     behind = ca.mtimes(through.T, half) + ca.mtimes(U, bent)
-    outputs = [ca.vec(mirrored(behind)), through, ca.mtimes(half.T, K) - bent.T]
+    outputs = [ca.vec(mirror_upper_half(behind)), through, ca.mtimes(half.T, K) - bent.T]
     return ca.Function("station", [K, D_inverse, U, front], [ca.densify(x) for x in outputs])
 
 
@@ -209,7 +209,7 @@ def _frame(modes: int) -> ca.Function:
     """(K, D^-1, Upsilon at the frame) -> rows for z at the frame, own entries."""
     K, D_inverse, front = SX.sym("K", 6, modes), SX.sym("D_inverse", modes, modes), SX.sym("upsilon", 36)
     rows = ca.mtimes(ca.reshape(front, 6, 6), K)
-    outputs = [rows, mirrored(D_inverse + ca.mtimes(K.T, rows))]
+    outputs = [rows, mirror_upper_half(D_inverse + ca.mtimes(K.T, rows))]
     return ca.Function("frame", [K, D_inverse, front], [ca.densify(x) for x in outputs])
 
 

@@ -9,7 +9,7 @@ import casadi as ca
 from casadi import SX
 
 from articulus.dynamics.inverse import newton_euler
-from articulus.dynamics.passes import Inline
+from articulus.dynamics.recursion import Inline
 from articulus.dynamics.tree import ROOT, Tree
 from articulus.spatial import Motion, Transform
 

@@ -8,9 +8,9 @@ from typing import Any
 import casadi as ca
 from casadi import SX
 
-from articulus.dynamics.flexible.shortening import mirrored
-from articulus.dynamics.pairs import Pairs
-from articulus.dynamics.passes import Runner
+from articulus.dynamics.flexible.shortening import mirror_upper_half
+from articulus.dynamics.pair_matrices import Pairs
+from articulus.dynamics.recursion import Runner
 from articulus.dynamics.tree import ROOT, Node, Tree
 from articulus.spatial import Force, Motion, Product, RigidInertia, Transform
 
@@ -28,7 +28,7 @@ def mass_matrix(tree: Tree) -> SX:
     """
     M = SX.zeros(tree.v.numel(), tree.v.numel())
     composite = [node.inertia for node in tree.nodes]
-    modal = [Modal.of(node) for node in tree.nodes]
+    modal = [ModalMomentum.of(node) for node in tree.nodes]
     for i in reversed(range(len(tree))):
         node, v, p = tree.nodes[i], tree.freedoms[i], tree.parents[i]
         if p != ROOT:
@@ -58,24 +58,24 @@ def _carry(tree: Tree, M: SX, k: int, F: Force, j: int) -> None:
 
 
 @dataclass
-class Modal:
+class ModalMomentum:
     """Momentum of unit modal rates and modal mass matrix of a body with everything that its stations carry."""
 
     rf: list[Force]
     ff: SX
 
     @staticmethod
-    def of(node: Node) -> Modal:
+    def of(node: Node) -> ModalMomentum:
         if node.body is None:
-            return Modal([], SX(0, 0))
-        return Modal([Force.of(x) for x in ca.horzsplit(node.body.rf)], node.body.ff)
+            return ModalMomentum([], SX(0, 0))
+        return ModalMomentum([Force.of(x) for x in ca.horzsplit(node.body.rf)], node.body.ff)
 
     def add(self, station: Node, inertia: RigidInertia) -> None:
         """Add what is on a station."""
         IU = [inertia @ S for S in station.S]
         self.rf = [F + station.X.force_to_parent(G) for F, G in zip(self.rf, IU)]
         U = ca.horzcat(*(S.column() for S in station.S))
-        self.ff = self.ff + mirrored(ca.mtimes(U.T, ca.horzcat(*(F.column() for F in IU))))
+        self.ff = self.ff + mirror_upper_half(ca.mtimes(U.T, ca.horzcat(*(F.column() for F in IU))))
 
 
 def mass_matrix_of_columns(run: Runner) -> Any:
@@ -98,7 +98,7 @@ def mass_matrix_of_columns(run: Runner) -> Any:
     for i in reversed(range(n)):
         p = tree.parents[i]
         if p == ROOT:
-            columns[i] = run(moved, i, S[i], inertia[i])
+            columns[i] = run(momentum_columns, i, S[i], inertia[i])
         else:
             *columns[i], inertia[p] = run(moved_inward, i, S[i], inertia[i], X[p], inertia[p])
         if tree.stations[i]:
@@ -126,7 +126,7 @@ def bent_in_ground_axes(node: Node, Xp: Transform | None) -> tuple[Transform, SX
     return X, S, inertia, ca.vertcat(*momenta), ca.vec(ca.densify(node.body.ff))
 
 
-def moved(node: Node, S: SX, inertia: RigidInertia, rotor: Force | None = None) -> tuple[SX, SX]:
+def momentum_columns(node: Node, S: SX, inertia: RigidInertia, rotor: Force | None = None) -> tuple[SX, SX]:
     """Return the momentum that unit rate of each degree of freedom gives, and the entries between the degrees of freedom of the node."""
     directions = [Motion.unpack(S[6 * k : 6 * k + 6]) for k in range(len(node.S))]
     momenta = [inertia @ s for s in directions]
@@ -141,5 +141,5 @@ def moved_inward(
     node: Node, S: SX, inertia: RigidInertia, Xp: Transform, inertia_parent: RigidInertia
 ) -> tuple[SX, SX, RigidInertia]:
     """Return the same with the spin of the rotor on the parent, and the parent's inertia with what it carries."""
-    momentum, same = moved(node, S, inertia, Xp.force_to_parent(node.rotor))
+    momentum, same = momentum_columns(node, S, inertia, Xp.force_to_parent(node.rotor))
     return momentum, same, inertia_parent + inertia

@@ -10,7 +10,7 @@ import numpy as np
 
 from articulus.dynamics.compiled import CompiledMechanism, Params, Wrenches, argument
 from articulus.errors import InputError, did_you_mean, doubtful
-from articulus.model.late import registered
+from articulus.model.late import late_function
 from articulus.model.mechanism import GROUND
 from articulus.model.mechanism.edit.methods import Editing
 from articulus.model.mechanism.inertias import inertial_parameters, total_mass
@@ -74,7 +74,7 @@ class Mechanism(CompiledMechanism, Editing):
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: a picture and a table."""
-        return str(registered("mechanism_html")(self))
+        return str(late_function("mechanism_html")(self))
 
     def view(self, q: Any = None, *, params: Params | None = None, **options: Any) -> Any:
         """Open the mechanism in the browser: joints on sliders, frames to drag, natural modes.
@@ -91,7 +91,7 @@ class Mechanism(CompiledMechanism, Editing):
         -------
         articulus.browser.Viewing
         """
-        return registered("view")(self, q=q, params=params, **options)
+        return late_function("view")(self, q=q, params=params, **options)
 
     def components(self, limits: bool = False) -> list[Any]:
         """Return the actuators and sensors of the file that the mechanism was read from.
@@ -109,8 +109,8 @@ class Mechanism(CompiledMechanism, Editing):
         list of articulus.simulation.loop.component.Component
             Empty where the file has none: those of MJCF have them.
         """
-        devices = registered("components_of")(self.description.equipment.devices)
-        return [*devices, *registered("joint_stops")(self)] if limits else devices
+        devices = late_function("components_of")(self.description.equipment.devices)
+        return [*devices, *late_function("joint_stops")(self)] if limits else devices
 
     # kinematics
 
@@ -260,17 +260,19 @@ class Mechanism(CompiledMechanism, Editing):
         params: Params | None,
     ) -> Array:
         """Return the smallest forces of the actuators that, with those of the constraints, give `force`."""
-        from articulus.dynamics import constrained as closed
+        from articulus.dynamics import constrained_numbers
 
         actuators = (actuators,) if isinstance(actuators, str) else actuators
         driven = None if actuators is None else self._driven_entries(what, actuators)
         free = np.eye(self.nv)
         if self.description.constraints and self.nv:
-            free = closed.free_motions(
+            free = constrained_numbers.free_motions(
                 self._plain_rows(self.constraint_jacobian(q, t, params=params), params)
             )
-        tau, missing = closed.least_forces(free, force, driven)
-        closed.require_reached(what, missing, scale, self.v_names, f"actuators {list(actuators or ())}")
+        tau, missing = constrained_numbers.least_forces(free, force, driven)
+        constrained_numbers.require_reached(
+            what, missing, scale, self.v_names, f"actuators {list(actuators or ())}"
+        )
         return tau
 
     def _driven_entries(self, what: str, actuators: Sequence[str]) -> list[int]:
@@ -429,7 +431,7 @@ class Mechanism(CompiledMechanism, Editing):
     ) -> Array:
         """Return the wrench that each joint exerts on its child, (..., joints, 6) [N m, N].
 
-        Moment about the joint frame's origin and force, in the axes of the child's joint frame, one row a joint in
+        Moment about the joint frame's origin and force, in the axes of the child's joint frame, one row per joint, in
         the order of `joint_names`; fixed joints included. A mechanism with constraints needs their multipliers, which
         load the bodies: `vdot, multipliers = m.closed_dynamics(q, v, tau, t)`.
         """
@@ -526,10 +528,10 @@ class Mechanism(CompiledMechanism, Editing):
         """
         if not self.description.constraints:
             return self._ask("mass_matrix_inverse", (q,), (), params)
-        from articulus.dynamics import constrained as closed
+        from articulus.dynamics import constrained_numbers
 
         M, G = self.mass_matrix(q, params=params), self.constraint_jacobian(q, t, params=params)
-        return closed.constrained_inverse(M, self._plain_rows(G, params))[0]
+        return constrained_numbers.constrained_inverse(M, self._plain_rows(G, params))[0]
 
     def _plain_rows(self, G: Array, params: Params | None) -> Array:
         """Return constraint rows (..., m, nv) over what is large in each (`mechanism.scales`): their lengths can be compared."""
@@ -571,14 +573,16 @@ class Mechanism(CompiledMechanism, Editing):
         """
         if not self.description.constraints:
             return self._ask("derivatives", (q, v, tau), (), params)
-        from articulus.dynamics import constrained as closed
+        from articulus.dynamics import constrained_numbers
 
         vdot, multipliers = self.closed_dynamics(q, v, tau, t, params=params)
         by_q, by_v, M = self.tree.inverse_dynamics_derivatives(q, v, vdot, params=params)
         force, _, *rows = self.constraint_derivatives(q, v, vdot, multipliers, t, params=params)
         G = self.constraint_jacobian(q, t, params=params)
         sizes = self.description.scales(params).row_sizes(G)[..., None]
-        return closed.derivatives(M, G / sizes, (by_q, by_v), (force, *(row / sizes for row in rows)))
+        return constrained_numbers.derivatives(
+            M, G / sizes, (by_q, by_v), (force, *(row / sizes for row in rows))
+        )
 
     def inverse_dynamics_derivatives(
         self, q: Any, v: Any, vdot: Any, *, params: Params | None = None
@@ -644,7 +648,11 @@ class Mechanism(CompiledMechanism, Editing):
         )
         labels = Labels(self.v_names, *units, float(t), self.name)
         if tau0 is None:
-            if not d.constraints and q0.ndim == v0.ndim == 1 and (held := self._held(q0, v0, params)):
+            if (
+                not d.constraints
+                and q0.ndim == v0.ndim == 1
+                and (held := self._matrices_without_acceleration(q0, v0, params))
+            ):
                 return open_model(labels, *held)
             tau0 = self.bias(q0, v0, params=params)
         if not d.constraints:
@@ -664,7 +672,9 @@ class Mechanism(CompiledMechanism, Editing):
         found = closed_models(labels, (turning, *tree, G, *rows), d.holonomic_rows, d.scales(params))
         return found.reshaped(points) if points else found[0]
 
-    def _held(self, q: Array, v: Array, params: Params | None) -> tuple[Array, Array] | None:
+    def _matrices_without_acceleration(
+        self, q: Array, v: Array, params: Params | None
+    ) -> tuple[Array, Array] | None:
         """Return A and B about one state without acceleration: inverse dynamics answers, with a shorter kernel than `state_space`.
 
         None where the mass matrix cannot be factored, which is for `state_space` to explain, and for many parameter values at once.

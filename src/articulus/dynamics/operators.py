@@ -25,7 +25,7 @@ from articulus.spatial import Force, Motion, Transform, over, reciprocal
 
 
 @dataclass(frozen=True)
-class Factors:
+class OperatorFactors:
     """Per degree of freedom k: direction S and gain K in ground axes, and 1/D."""
 
     S: dict[int, Motion]
@@ -35,10 +35,10 @@ class Factors:
     """Next degree of freedom towards the ground (the same joint's earlier degree of freedom, or the parent's last), or ROOT."""
 
     @staticmethod
-    def of_matrices(S: SX, K: SX, D_inverse: SX, tree: Tree) -> Factors:
+    def of_matrices(S: SX, K: SX, D_inverse: SX, tree: Tree) -> OperatorFactors:
         """Return the factors from matrices with one column per degree of freedom."""
         freedoms = range(tree.description.nv)
-        return Factors(
+        return OperatorFactors(
             {k: Motion.unpack(S[:, k]) for k in freedoms},
             {k: Force.unpack(K[:, k]) for k in freedoms},
             {k: D_inverse[k] for k in freedoms},
@@ -46,7 +46,7 @@ class Factors:
         )
 
 
-def factors(tree: Tree) -> Factors:
+def factors(tree: Tree) -> OperatorFactors:
     """Return the articulated-body factors of the mass matrix. Cost: O(n)."""
     S: dict[int, Motion] = {}
     K: dict[int, Force] = {}
@@ -66,7 +66,7 @@ def factors(tree: Tree) -> Factors:
             K[k] = X.force_to_parent(gain)
         if tree.parents[i] != ROOT:
             P[tree.parents[i]] += node.X.inertia_to_parent(Pi)
-    return Factors(S, K, D_inverse, next_inward(tree))
+    return OperatorFactors(S, K, D_inverse, next_inward(tree))
 
 
 def next_inward(tree: Tree) -> dict[int, int]:
@@ -95,7 +95,7 @@ def inward(chain: dict[int, int], k: int) -> list[int]:
     return out
 
 
-def lower_factor(f: Factors) -> SX:
+def lower_factor(f: OperatorFactors) -> SX:
     """Return I + H phi K, unit triangular in the order of the tree, (nv, nv)."""
     L = SX.eye(len(f.S))
     for k in f.S:
@@ -104,7 +104,7 @@ def lower_factor(f: Factors) -> SX:
     return ca.densify(L)
 
 
-def lower_factor_inverse(f: Factors) -> SX:
+def lower_factor_inverse(f: OperatorFactors) -> SX:
     """Return I - H psi K, the inverse of `lower_factor`, (nv, nv)."""
     L = SX.eye(len(f.S))
     for k in f.S:
@@ -115,12 +115,12 @@ def lower_factor_inverse(f: Factors) -> SX:
     return ca.densify(L)
 
 
-def diagonal(f: Factors) -> SX:
+def diagonal(f: OperatorFactors) -> SX:
     """Return D, one number per degree of freedom, (nv,)."""
     return ca.vertcat(SX(0, 1), *(1 / f.D_inverse[k] for k in sorted(f.S)))
 
 
-def mass_matrix_inverse(f: Factors) -> SX:
+def mass_matrix_inverse(f: OperatorFactors) -> SX:
     """Return M^-1 = (I - H psi K)' D^-1 (I - H psi K), (nv, nv)."""
     L = lower_factor_inverse(f)
     n = len(f.S)
@@ -137,12 +137,12 @@ def mass_matrix_inverse(f: Factors) -> SX:
     return inverse
 
 
-def solve_mass_matrix(f: Factors, tau: SX) -> SX:
+def solve_mass_matrix(f: OperatorFactors, tau: SX) -> SX:
     """Return M^-1 tau without forming a matrix, (nv,). Cost: O(n)."""
     return apply_transposed(f, weighted(f, apply_inverse(f, tau)))
 
 
-def apply_inverse(f: Factors, tau: SX) -> SX:
+def apply_inverse(f: OperatorFactors, tau: SX) -> SX:
     """Return (I - H psi K) tau, from the tips to the ground, (nv,). Cost: O(n)."""
     z: dict[int, Force] = {k: Force.zero() for k in [ROOT, *f.S]}
     nu = SX.zeros(len(f.S))
@@ -152,7 +152,7 @@ def apply_inverse(f: Factors, tau: SX) -> SX:
     return nu
 
 
-def apply_transposed(f: Factors, nu: SX) -> SX:
+def apply_transposed(f: OperatorFactors, nu: SX) -> SX:
     """Return (I - H psi K)' nu, from the ground to the tips, (nv,). Cost: O(n)."""
     a: dict[int, Motion] = {ROOT: Motion.zero()}
     out = SX.zeros(len(f.S))
@@ -163,12 +163,12 @@ def apply_transposed(f: Factors, nu: SX) -> SX:
     return out
 
 
-def weighted(f: Factors, columns: SX) -> SX:
+def weighted(f: OperatorFactors, columns: SX) -> SX:
     """Return D^-1 times columns, (nv, m)."""
     return ca.mtimes(ca.diag(ca.vertcat(SX(0, 1), *(f.D_inverse[k] for k in sorted(f.S)))), columns)
 
 
-def _innermost_last(f: Factors) -> list[int]:
+def _innermost_last(f: OperatorFactors) -> list[int]:
     return sorted(f.S, key=lambda k: len(inward(f.chain, k)), reverse=True)
 
 
@@ -204,7 +204,7 @@ def freedoms_inward(tree: Tree, node: int) -> list[int]:
     return [k for i in tree.path(node) for k in reversed(tree.freedoms[i])]
 
 
-def _through(f: Factors, k: int, accelerations: SX) -> SX:
+def _through(f: OperatorFactors, k: int, accelerations: SX) -> SX:
     """Return psi'(.., k) applied to columns of accelerations: what passes a joint that gives way."""
     gain = ca.mtimes(f.K[k].column().T, accelerations)
     return accelerations - ca.mtimes(f.S[k].column(), gain)

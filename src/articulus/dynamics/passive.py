@@ -12,7 +12,7 @@ from articulus.dynamics.tree import Tree
 
 
 @dataclass(frozen=True)
-class Coefficients:
+class PassiveCoefficients:
     """Friction and spring coefficients, one value per degree of freedom."""
 
     damping: SX
@@ -23,7 +23,7 @@ class Coefficients:
     """Position minus rest position where there is a spring."""
 
 
-def coefficients(tree: Tree) -> Coefficients:
+def coefficients(tree: Tree) -> PassiveCoefficients:
     """Return the friction and spring coefficients of every degree of freedom."""
     rows = []
     for c in tree.description.connections:
@@ -36,7 +36,7 @@ def coefficients(tree: Tree) -> Coefficients:
         modes, _ = tree.description.mode_slices(c.child)
         rows += [SX([[0, 0, 1, 0, 0]])] * (modes.stop - modes.start)
     table = ca.vertcat(SX(0, 5), *rows)
-    return Coefficients(*(table[:, j] for j in range(5)))
+    return PassiveCoefficients(*(table[:, j] for j in range(5)))
 
 
 def passive_forces(tree: Tree, v: SX) -> SX:
@@ -54,7 +54,7 @@ def dissipated_power(tree: Tree, v: SX) -> SX:
     return power
 
 
-def _friction(c: Coefficients, v: SX) -> SX:
+def _friction(c: PassiveCoefficients, v: SX) -> SX:
     """Return damping v + coulomb v / sqrt(v^2 + s^2), (nv,) [N m or N]: what resists the motion v."""
     return c.damping * v + c.coulomb * v / ca.sqrt(v**2 + c.coulomb_speed**2)
 

@@ -15,8 +15,8 @@ import numpy as np
 from casadi import MX, SX
 
 from articulus.dynamics import (
-    closed,
     composite,
+    constrained_forward,
     constraints,
     coriolis,
     energy,
@@ -31,15 +31,15 @@ from articulus.dynamics import (
     rolled,
 )
 from articulus.dynamics import coupled as couplings
-from articulus.dynamics.attached import DERIVATIVES, with_jacobian
-from articulus.dynamics.external import External, taken_up
+from articulus.dynamics.analytic_jacobians import DERIVATIVES, with_jacobian
+from articulus.dynamics.external import External, applied_wrenches
 from articulus.dynamics.flexible.derivatives import WrittenDerivatives
 from articulus.dynamics.flexible.factors import mass_matrix_factors
-from articulus.dynamics.loops import Problem
-from articulus.dynamics.loops.factor import Factored
+from articulus.dynamics.loops import ConstraintProblem
+from articulus.dynamics.loops.factor import Factorization
 from articulus.dynamics.mass_matrix import mass_matrix, mass_matrix_of_columns
-from articulus.dynamics.passes import Inline, Rolled, Runner
 from articulus.dynamics.passive import passive_forces, passive_rates
+from articulus.dynamics.recursion import Inline, Rolled, Runner
 from articulus.dynamics.tree import Tree, tree_of
 from articulus.errors import InputError, UnsupportedOperation, did_you_mean
 from articulus.model.mechanism import Description
@@ -189,19 +189,19 @@ at 11 nodes, 6.3 against 6.4 at 13, 7.8 against 9.1 at 15. Stars of 13 nodes, wi
 def forward_dynamics(s: Question) -> tuple[SX]:
     """Return vdot that tau, friction, springs and external wrenches give, the shorter way."""
     if s.tree.description.nv > COMPOSITE_UP_TO or s.tree.flexible:
-        return articulated(s)
+        return articulated_forward_dynamics(s)
     return (composite.solve_factored(s.tree, mass_matrix(s.tree), s["tau"] - bias(s)),)
 
 
-def articulated(s: Question) -> tuple[Any]:
+def articulated_forward_dynamics(s: Question) -> tuple[Any]:
     """Return the same by articulated bodies."""
     tau = s["tau"] + s.passive
-    return (forward.forward_dynamics(s.run, s["v"], tau, taken_up(s.run, s.external)),)
+    return (forward.forward_dynamics(s.run, s["v"], tau, applied_wrenches(s.run, s.external)),)
 
 
 def inverse_dynamics(s: Question, vdot: Any) -> Any:
     """Return what the actuators must give: friction and springs included, external wrenches taken off."""
-    motion = inverse.newton_euler(s.run, s["v"], vdot, force=taken_up(s.run, s.external))
+    motion = inverse.newton_euler(s.run, s["v"], vdot, force=applied_wrenches(s.run, s.external))
     return motion.tau - s.passive
 
 
@@ -315,14 +315,14 @@ def mass_factors(s: Question) -> tuple[SX, SX, SX]:
 def mass_inverse(s: Question) -> SX:
     """Return M^-1."""
     if s.tree.flexible:
-        return Factored(mass_matrix(s.masses)).inverse()
+        return Factorization(mass_matrix(s.masses)).inverse()
     return operators.mass_matrix_inverse(operators.factors(s.tree))
 
 
 def solve_mass(s: Question) -> Any:
     """Return M^-1 tau."""
     if s.tree.flexible:
-        return Factored(mass_matrix(s.masses)).solve(s["tau"])
+        return Factorization(mass_matrix(s.masses)).solve(s["tau"])
     return forward.solve_mass_matrix(s.run, s["tau"])
 
 
@@ -331,14 +331,14 @@ def operational_inertia(s: Question) -> SX:
     if not s.tree.flexible:
         return operators.operational_inertia(s.tree, *s.frames)
     J_a, J_b = (kinematics.jacobian(s.masses, frame) for frame in s.frames)
-    return ca.mtimes(J_a, Factored(mass_matrix(s.masses)).solve(ca.densify(J_b.T)))
+    return ca.mtimes(J_a, Factorization(mass_matrix(s.masses)).solve(ca.densify(J_b.T)))
 
 
 def closed_dynamics(s: Question) -> tuple[SX, SX]:
     """Return vdot and multipliers that tau, friction, springs, external wrenches and constraints give."""
     M, opposing = equations(s)
-    problem = Problem(M, s["tau"] - opposing, constraint_rows(s))
-    solution = closed.closed_dynamics(problem)
+    problem = ConstraintProblem(M, s["tau"] - opposing, constraint_rows(s))
+    solution = constrained_forward.closed_dynamics(problem)
     return solution.vdot, solution.multipliers
 
 
@@ -404,7 +404,7 @@ QUANTITIES: dict[str, Quantity] = {
         ("q", "v", "tau"),
         ("vdot",),
         forward_dynamics,
-        rolled=articulated,
+        rolled=articulated_forward_dynamics,
         roll_from=28,
         roll_modes_from=39,
         external=True,
@@ -711,7 +711,9 @@ QUANTITIES: dict[str, Quantity] = {
     "constraint_derivatives": Quantity(
         ("q", "v", "vdot", "multipliers", "t"),
         ("dforce_dq", "drate_dq", "dacceleration_dq", "dacceleration_dv"),
-        lambda s: closed.constraint_derivatives(s.tree, constraint_rows(s), s["vdot"], s["multipliers"]),
+        lambda s: constrained_forward.constraint_derivatives(
+            s.tree, constraint_rows(s), s["vdot"], s["multipliers"]
+        ),
         ranks=(2, 2, 2, 2),
         flexible=True,
         coupled=couplings.constraint_derivatives,
@@ -872,9 +874,9 @@ def function(
         Inputs in the order of the quantity, then `p` (named parameters, when the mechanism has any), then
         `wrench_0`, `wrench_1`, ... in the order of `wrenches`.
     """
-    tree = _asked(description, name, frames, wrenches)
+    tree = _tree_for(description, name, frames, wrenches)
     if description.couplings:
-        return _coupled(description, name, frames, wrenches, calls=False)
+        return _coupled_quantity(description, name, frames, wrenches, calls=False)
     return form(tree, name, frames, wrenches)
 
 
@@ -891,11 +893,11 @@ def compilable(
     description: Description, name: str, frames: Sequence[str] = (), wrenches: Sequence[str] = ()
 ) -> ca.Function:
     """Return a quantity in the form that makes the best native code: like `function`, or a graph of calls."""
-    tree = _asked(description, name, frames, wrenches)
+    tree = _tree_for(description, name, frames, wrenches)
     quantity = QUANTITIES[name]
     calls = quantity.rolls(tree)
     if description.couplings:
-        return _coupled(description, name, frames, wrenches, calls)
+        return _coupled_quantity(description, name, frames, wrenches, calls)
     return form(tree, name, frames, wrenches, calls=calls)
 
 
@@ -942,7 +944,7 @@ def _function(
     return ca.Function(name, list(inputs.values()), dense, list(inputs), list(QUANTITIES[name].outputs))
 
 
-def _coupled(
+def _coupled_quantity(
     description: Description, name: str, frames: Sequence[str], wrenches: Sequence[str], calls: bool
 ) -> ca.Function:
     """Return a quantity of a mechanism with coupled joints, from those of its tree."""
@@ -963,7 +965,7 @@ def _coupled(
     return _function(name, _inputs(name, description, symbols), external, outputs)
 
 
-def _asked(description: Description, name: str, frames: Sequence[str], wrenches: Sequence[str]) -> Tree:
+def _tree_for(description: Description, name: str, frames: Sequence[str], wrenches: Sequence[str]) -> Tree:
     """Return the tree that answers a question, once the question has been found to make sense."""
     if name not in QUANTITIES:
         raise InputError(f"no quantity '{name}'; {did_you_mean(name, QUANTITIES)}")

@@ -7,15 +7,15 @@ from typing import Any
 import casadi as ca
 from casadi import SX
 
-from articulus.dynamics.external import External, taken_up
+from articulus.dynamics.external import External, applied_wrenches
 from articulus.dynamics.inverse import newton_euler
-from articulus.dynamics.passes import Runner
+from articulus.dynamics.recursion import Runner
 from articulus.dynamics.tree import Node
 from articulus.spatial import Force, Transform
 
 
 def reactions(run: Runner, v: Any, vdot: Any, external: External) -> Any:
-    """Return the wrench that each joint exerts on its child body, one row a joint.
+    """Return the wrench that each joint exerts on its child body, one row per joint.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def reactions(run: Runner, v: Any, vdot: Any, external: External) -> Any:
 
     Source: backward pass of the Newton-Euler recursion.
     """
-    motion = newton_euler(run, v, vdot, force=taken_up(run, external))
+    motion = newton_euler(run, v, vdot, force=applied_wrenches(run, external))
     rows: list = []
     for c in run.tree.description.connections:
         node, X = run.tree.joint_frame(c.name)

@@ -8,9 +8,9 @@ import casadi as ca
 from casadi import MX, SX
 
 from articulus.dynamics.inverse import newton_euler
-from articulus.dynamics.pairs import Entries, blocks, span
-from articulus.dynamics.passes import Inline, Runner
-from articulus.dynamics.relative import merged
+from articulus.dynamics.pair_matrices import Entries, blocks, span
+from articulus.dynamics.recursion import Inline, Runner
+from articulus.dynamics.relative import merge_pose
 from articulus.dynamics.tree import ROOT, Node, Tree
 from articulus.spatial import Motion, Transform, skew
 
@@ -38,7 +38,7 @@ def regressor(tree: Tree, v: SX, vdot: SX) -> SX:
         for i in tree.path(node):
             for S, k in zip(tree.nodes[i].S, tree.freedoms[i]):
                 Y[k, 10 * b : 10 * (b + 1)] = ca.mtimes(S.w.T, n) + ca.mtimes(S.v.T, f)
-            n, f = _inward(merged(tree.nodes[i].X), n, f)
+            n, f = _inward(merge_pose(tree.nodes[i].X), n, f)
     return Y
 
 
@@ -52,7 +52,7 @@ def regressor_of_columns(run: Runner, v: Any, vdot: Any) -> MX:
     X: list = []
     S: list = []
     for i, p in enumerate(tree.parents):
-        for values, found in zip((X, S), run(directed, i, None if p == ROOT else X[p])):
+        for values, found in zip((X, S), run(ground_directions, i, None if p == ROOT else X[p])):
             values.append(found)
     columns: list[list[int]] = [[] for _ in tree.nodes]
     forces: list = [None] * len(bodies)
@@ -65,10 +65,10 @@ def regressor_of_columns(run: Runner, v: Any, vdot: Any) -> MX:
         (forces[b],) = run(unit_forces, node, run.value(at), X[node], motion.w[node], motion.A[node])
     nv = tree.description.nv
     F = ca.reshape(ca.vertcat(*forces), 6, 10 * len(bodies))
-    return _projected(tree, columns, ca.reshape(ca.vertcat(*S), 6, nv), F)
+    return _project(tree, columns, ca.reshape(ca.vertcat(*S), 6, nv), F)
 
 
-def _projected(tree: Tree, columns: list[list[int]], S: MX, F: MX) -> MX:
+def _project(tree: Tree, columns: list[list[int]], S: MX, F: MX) -> MX:
     """Return S' F, but zero where a degree of freedom does not move the body; `columns` of F that belong to the bodies of each node."""
     entries = Entries(S.size2(), F.size2())
     for inner, outer in blocks(tree.parents, SHORT):
@@ -84,9 +84,9 @@ def _projected(tree: Tree, columns: list[list[int]], S: MX, F: MX) -> MX:
     return entries.matrix()
 
 
-def directed(node: Node, Xp: Transform | None) -> tuple[Transform, SX]:
+def ground_directions(node: Node, Xp: Transform | None) -> tuple[Transform, SX]:
     """Return the pose of a node and its directions in ground axes about the ground origin."""
-    X = merged(node.X) if Xp is None else Xp @ merged(node.X)
+    X = merge_pose(node.X) if Xp is None else Xp @ merge_pose(node.X)
     return X, ca.vertcat(SX(0, 1), *(X.motion_to_parent(s).column() for s in node.S))
 
 

@@ -50,17 +50,17 @@ class Relative:
         R, turning = self.X.R, skew(self.V.w)
         turning_rate = ca.mtimes(turning, turning) + skew(self.A.w)
         second = ca.mtimes(turning, self.V.v) + self.A.v
-        return _packed(R, self.V), Transform(ca.mtimes(R, turning_rate), ca.mtimes(R, second)).pack()
+        return _pack_rate(R, self.V), Transform(ca.mtimes(R, turning_rate), ca.mtimes(R, second)).pack()
 
     def jacobian(self, nv: int) -> SX:
         """Return the derivative of the first of `rates` by v, (12, nv), sparse."""
         J = SX(12, nv)
         for k, column in self.columns.items():
-            J[:, k] = _packed(self.X.R, column)
+            J[:, k] = _pack_rate(self.X.R, column)
         return ca.sparsify(J)
 
 
-def _packed(R: SX, V: Motion) -> SX:
+def _pack_rate(R: SX, V: Motion) -> SX:
     return Transform(ca.mtimes(R, skew(V.w)), ca.mtimes(R, V.v)).pack()
 
 
@@ -88,10 +88,10 @@ def _below(tree: Tree, v: SX, node: int, X: Transform, shared: set[int]) -> Rela
     for i in path:
         for S, k in zip(tree.nodes[i].S, tree.freedoms[i]):
             columns[k] = at.motion_to_child(S)
-        at = merged(tree.nodes[i].X) @ at
+        at = merge_pose(tree.nodes[i].X) @ at
     return Relative(at, X.motion_to_child(V), X.motion_to_child(A), columns)
 
 
-def merged(X: Transform | Product) -> Transform:
+def merge_pose(X: Transform | Product) -> Transform:
     """Return a pose as one factor."""
     return X.merged() if isinstance(X, Product) else X

@@ -11,7 +11,7 @@ from articulus.dynamics import forward, forward_derivatives, inverse_derivatives
 from articulus.dynamics.flexible import elimination
 from articulus.dynamics.flexible.derivatives import WrittenDerivatives
 from articulus.dynamics.inverse_matrix import inverse_mass_matrix, lower_factors
-from articulus.dynamics.pairs import Pairs, same_joint
+from articulus.dynamics.pair_matrices import Pairs, same_joint
 from articulus.dynamics.passive import passive_rates
 from articulus.dynamics.tree import Node, Tree
 from articulus.spatial import Product, Transform, skew
@@ -56,7 +56,7 @@ def _products(by_q: MX, by_v: MX, inverse_mass: MX) -> tuple[MX, MX, MX]:
 def _inverse_mass(tree: Tree) -> ca.Function:
     nv = tree.description.nv
     S, K, D_inverse = SX.sym("S", 6, nv), SX.sym("K", 6, nv), SX.sym("D_inverse", nv)
-    factors = operators.Factors.of_matrices(S, K, D_inverse, tree)
+    factors = operators.OperatorFactors.of_matrices(S, K, D_inverse, tree)
     return ca.Function("inverse_mass", [S, K, D_inverse], [operators.mass_matrix_inverse(factors)])
 
 
@@ -64,7 +64,7 @@ def _written_pairs(s: Question, vdot: MX) -> list[MX]:
     """Return d tau/d q and d tau/d v with every entry written out."""
     nv, columns = s.tree.description.nv, inverse_derivatives.columns(s.run, s["v"], vdot).matrices()
     symbols = [SX.sym("c", *x.shape) for x in columns]
-    by_q, by_v, _ = inverse_derivatives.pairs(s.tree, inverse_derivatives.Columns(*symbols))
+    by_q, by_v, _ = inverse_derivatives.pairs(s.tree, inverse_derivatives.PairColumns(*symbols))
     position, rate = SX.sym("position", nv), SX.sym("rate", nv)
     outputs = [ca.densify(by_q - ca.diag(position)), ca.densify(by_v - ca.diag(rate))]
     written = ca.Function("pairs", [*symbols, position, rate], outputs)
@@ -145,12 +145,12 @@ def _origin(s: Question, frame: str) -> MX:
     node, X = s.tree.frame(frame)
     pose = None
     for i in reversed(s.tree.path(node)):
-        (pose,) = s.run(placed, i, pose)
+        (pose,) = s.run(ground_pose, i, pose)
     at: Any = s.run.expression(ca.densify(X.p))
     return at if pose is None else pose.column[9:] + ca.mtimes(ca.reshape(pose.column[:9], 3, 3), at)
 
 
-def placed(node: Node, Xp: Transform | None) -> tuple[Transform]:
+def ground_pose(node: Node, Xp: Transform | None) -> tuple[Transform]:
     """Return the pose of a node in ground axes from that of its parent."""
     own = node.X.merged() if isinstance(node.X, Product) else node.X
     return (own if Xp is None else Xp @ own,)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from articulus.dynamics.loops.free_coordinates import following, split, tangent
-from articulus.dynamics.loops.null_space import Partition
+from articulus.dynamics.loops.null_space import VelocityPartition
 from articulus.errors import InputError
 from articulus.linear import LinearModel, LinearModels
 from articulus.model.mechanism.scales import Scales
@@ -69,7 +69,9 @@ def open_model(labels: Labels, A: np.ndarray, B: np.ndarray) -> LinearModel:
     return labels.model(A, B, np.eye(2 * n), range(n), range(n))
 
 
-def partitions(G: np.ndarray, on_positions: np.ndarray, scales: Scales) -> tuple[Partition, Partition]:
+def partitions(
+    G: np.ndarray, on_positions: np.ndarray, scales: Scales
+) -> tuple[VelocityPartition, VelocityPartition]:
     """Return which displacements and which velocities are independent under constraint rows G."""
     plain = scales.plain(G)
     return split(plain[on_positions]), split(plain)
@@ -121,7 +123,7 @@ def closed_model(
     G: np.ndarray,
     rows: Sequence[np.ndarray],
     on_positions: np.ndarray,
-    chosen: tuple[Partition, Partition],
+    chosen: tuple[VelocityPartition, VelocityPartition],
 ) -> LinearModel:
     """Return the minimal model about a state on the constraints: states are those of independent degrees of freedom.
 

@@ -20,10 +20,10 @@ import numpy as np
 from casadi import SX
 
 from articulus.dynamics.flexible.body import ElasticBody
-from articulus.dynamics.flexible.data import BodyData, Shapes, SharedData
+from articulus.dynamics.flexible.data import BodyData, SharedData, StationShapes
 from articulus.dynamics.flexible.integrals import NINE, sparse
-from articulus.dynamics.flexible.station import Station
-from articulus.dynamics.frames import Placement, common_normal, turn_about_z
+from articulus.dynamics.flexible.station import DeformedStation
+from articulus.dynamics.frames import FixedPose, common_normal, turn_about_z
 from articulus.model.mechanism import (
     GROUND,
     Body,
@@ -36,7 +36,7 @@ from articulus.model.mechanism import (
     Revolute,
     Varying,
 )
-from articulus.model.mechanism.expression import evaluated
+from articulus.model.mechanism.expression import evaluate
 from articulus.spatial import (
     Force,
     Motion,
@@ -70,7 +70,7 @@ class Node:
     """Spin momentum that unit joint speed gives a rotor on the parent, in the parent's frame."""
     body: ElasticBody | None = None
     """What else a flexible body has."""
-    station: Station | None = None
+    station: DeformedStation | None = None
 
     def joint_velocity(self, v: SX) -> Motion:
         """Return the velocity relative to the parent for the rates `v` of this node's degrees of freedom."""
@@ -294,7 +294,7 @@ class ElasticParts(NodeParts):
 class StationParts(NodeParts):
     """A station of a flexible body; its rates are the modal rates of the body."""
 
-    elastic: Shapes
+    elastic: StationShapes
     stiff: bool = False
     """Whether it stays where the body is undeformed."""
     unfelt: bool = False
@@ -302,10 +302,10 @@ class StationParts(NodeParts):
 
     def place(self, q: SX) -> SX:
         """Return the modal coordinates and what depends on them."""
-        return Station.place(self.elastic, q, self.stiff)
+        return DeformedStation.place(self.elastic, q, self.stiff)
 
     def node(self, place: SX) -> Node:
-        station = Station.placed(self.elastic, place, self.stiff)
+        station = DeformedStation.at_place(self.elastic, place, self.stiff)
         S = tuple(Motion.of(column) for column in ca.horzsplit(station.U))
         return Node(station.X, S, self.inertia, self.armature, Force.zero(), station=station)
 
@@ -313,7 +313,7 @@ class StationParts(NodeParts):
         return list(map(_column, self.elastic.arrays()))
 
     def _with_more(self, leaves: list[SX]) -> dict[str, Any]:
-        return {"elastic": Shapes(*map(_array, leaves, self.elastic.arrays()))}
+        return {"elastic": StationShapes(*map(_array, leaves, self.elastic.arrays()))}
 
     def _kind(self) -> tuple:
         return ("station", self.stiff, len(self.v))
@@ -375,7 +375,7 @@ def _step_pattern(p: list[float]) -> Pattern:
 
 
 def _inertia_pattern(ten: list[float]) -> Pattern:
-    """Return the pattern of m, h, J: all zero, or data but for the zeros that `regrouped` makes."""
+    """Return the pattern of m, h, J: all zero, or data but for the zeros that `regroup_inertia` makes."""
     if not any(ten):
         return _exact(ten)
     return tuple(0 if k in REGROUPED and x == 0 else None for k, x in enumerate(ten))
@@ -386,10 +386,10 @@ def _zeros(matrix: SX) -> int:
 
 
 REGROUPED = (0, 3, 7)
-"""Of the ten numbers m, h, J of a node behind a hinge: those that `regrouped` makes zero (m, hz, Jyy)."""
+"""Of the ten numbers m, h, J of a node behind a hinge: those that `regroup_inertia` makes zero (m, hz, Jyy)."""
 
 
-def regrouped(parts: list[NodeParts]) -> list[NodeParts]:
+def regroup_inertia(parts: list[NodeParts]) -> list[NodeParts]:
     """Return the nodes with all inertia that hinges do not move counted with their parents.
 
     A mass on the axis, a first moment along it and equal moments across it feel nothing of a turn about z: they
@@ -433,11 +433,11 @@ class _Raw:
     station: str = ""
 
     @property
-    def placement(self) -> Placement | None:
+    def placement(self) -> FixedPose | None:
         """Return the constant pose as numbers, None when it has parameters in it."""
         if not (self.X.R.is_constant() and self.X.p.is_constant()):
             return None
-        return Placement(np.array(ca.DM(self.X.R)), np.array(ca.DM(self.X.p)).ravel())
+        return FixedPose(np.array(ca.DM(self.X.R)), np.array(ca.DM(self.X.p)).ravel())
 
 
 class Tree:
@@ -466,7 +466,7 @@ class Tree:
 
     Coupled joints are nodes like all others, free to move by themselves: `dynamics.coupled` makes them follow.
     With `merge_fixed=False` a fixed joint is a node without degree of freedom, so that its force can be told. With
-    `regroup=True` inertia that a hinge does not move is counted with its parent (see `regrouped`): the joint forces
+    `regroup=True` inertia that a hinge does not move is counted with its parent (see `regroup_inertia`): the joint forces
     and accelerations stay the same, the bodies' own mass and momentum do not.
     """
 
@@ -495,7 +495,7 @@ class Tree:
                 self._raw[node].inertia += X.inertia_to_parent(self._rigid(body))
         self._working = _WorkingFrames(self._raw)
         parts = [self._parts(i) for i in range(len(self._raw))]
-        self.parts = tuple(regrouped(parts) if regroup else parts)
+        self.parts = tuple(regroup_inertia(parts) if regroup else parts)
         self.parents = tuple(part.parent for part in self.parts)
         self.freedoms = tuple(part.v for part in self.parts)
         self.modes = tuple(part.modes for part in self.parts)
@@ -503,18 +503,18 @@ class Tree:
         self._place = {name: self._in_working_frame(*at) for name, at in self._place.items()}
         self._joints = {name: self._in_working_frame(*at) for name, at in self._joints.items()}
 
-    def regrouped(self) -> Tree:
+    def with_regrouped_inertia(self) -> Tree:
         """Return the same tree, symbols included, with inertia that hinges do not move counted with the parents."""
         other = copy.copy(self)
         for kept in ("nodes", "inertial"):
             other.__dict__.pop(kept, None)
-        other.parts = tuple(regrouped(list(self.parts)))
+        other.parts = tuple(regroup_inertia(list(self.parts)))
         return other
 
     # numbers of the model as symbols
 
     def number(self, x: Number) -> SX:
-        return SX(evaluated(x, lambda p: self.p[self._index[p.name]], ca))
+        return SX(evaluate(x, lambda p: self.p[self._index[p.name]], ca))
 
     def vector(self, x: tuple[Number, ...]) -> SX:
         return ca.vertcat(*map(self.number, x))
@@ -534,7 +534,7 @@ class Tree:
     def frame(self, name: str) -> tuple[int, Transform]:
         """Return the node that carries a body or frame, and the frame's pose in that node's frame."""
         body, frame = self.description.carrier(name)
-        node, X = self._held(body, frame.node)
+        node, X = self._carrier(body, frame.node)
         return node, X @ self.pose(frame.at)
 
     def joint_frame(self, name: str) -> tuple[int, Transform]:
@@ -588,7 +588,7 @@ class Tree:
         out = copy.copy(self)
         for kept in ("nodes", "world"):
             out.__dict__.pop(kept, None)
-        out.parts = tuple(_stiffened(part) for part in self.parts)
+        out.parts = tuple(_stiffen(part) for part in self.parts)
         ruthless = (name for name, modes in self._elastic.items() if modes.level == "ruthless")
         out.unfelt = [k for name in ruthless for k in self.parts[self._place[name][0]].modes]
         out.__dict__["inertial"] = out
@@ -612,7 +612,7 @@ class Tree:
             self.number(body.mass), self.vector(body.com), self.inertia(body.inertia)
         )
 
-    def _held(self, body: str, station: str) -> tuple[int, Transform]:
+    def _carrier(self, body: str, station: str) -> tuple[int, Transform]:
         """Return the node that carries a body or a station of it, and its pose in that node's frame."""
         if not station:
             return self._place[body]
@@ -625,13 +625,13 @@ class Tree:
         return node, X @ Transform(SX.eye(3), ca.densify(sparse(position)))
 
     def _add(self, c: Connection) -> None:
-        parent, X_parent = self._held(c.parent, c.node)
+        parent, X_parent = self._carrier(c.parent, c.node)
         X = X_parent @ self.pose(c.at)
         elastic = self._elastic.get(c.child)
         if elastic is not None or not (self._merge_fixed and isinstance(c.joint, Fixed)):
             q0 = self.description.q_slices[c.name].start
             v0 = self.description.v_slices[c.name].start
-            for part in self.resolved(c.joint).elementary():
+            for part in self.joint_on_symbols(c.joint).elementary():
                 v = tuple(range(v0, v0 + part.nv))
                 armature, rotor = self._drive(c, v0 - self.description.v_slices[c.name].start, part.nv)
                 rotor_in_parent = ca.mtimes(X_parent.R, rotor)
@@ -666,7 +666,7 @@ class Tree:
         yield from (c.node for c in self.description.connections if c.parent == body and c.node)
         yield from (f.node for f in self.description.frames if f.body == body and f.node)
 
-    def resolved(self, joint: Joint) -> Joint:
+    def joint_on_symbols(self, joint: Joint) -> Joint:
         symbols = {
             f.name: self.number(held)
             for f in dataclasses.fields(joint)  # type: ignore[arg-type]
@@ -726,15 +726,19 @@ class Tree:
 
 def tree_of(description: Description, merge_fixed: bool = True, regroup: bool = False) -> Tree:
     """Return the tree of a mechanism, made once: many quantities of one mechanism are asked one after the other."""
-    return _made(description, merge_fixed, regroup)
+    return _build_tree(description, merge_fixed, regroup)
 
 
 @functools.lru_cache(maxsize=8)
-def _made(description: Description, merge_fixed: bool, regroup: bool) -> Tree:
-    return _made(description, merge_fixed, False).regrouped() if regroup else Tree(description, merge_fixed)
+def _build_tree(description: Description, merge_fixed: bool, regroup: bool) -> Tree:
+    return (
+        _build_tree(description, merge_fixed, False).with_regrouped_inertia()
+        if regroup
+        else Tree(description, merge_fixed)
+    )
 
 
-def _stiffened(part: NodeParts) -> NodeParts:
+def _stiffen(part: NodeParts) -> NodeParts:
     held = isinstance(part, StationParts) and part.unfelt
     return dataclasses.replace(part, stiff=True) if held else part  # type: ignore[call-arg]
 
@@ -752,7 +756,7 @@ class _WorkingFrames:
         for i, node in enumerate(raw):
             if node.parent != ROOT and self.has_axis(i) and node.parent not in self._leading:
                 self._leading[node.parent] = i
-        self.inner: list[Placement] = []
+        self.inner: list[FixedPose] = []
         self.outer: list[Transform] = []
         self.offset: list[tuple[float, float]] = []
         self._normals = [self._normal(i) for i in range(len(raw))]
@@ -765,10 +769,10 @@ class _WorkingFrames:
 
     def _choose(self, i: int) -> None:
         raw = self._raw[i]
-        parent_inner = Placement.identity() if raw.parent == ROOT else self.inner[raw.parent]
+        parent_inner = FixedPose.identity() if raw.parent == ROOT else self.inner[raw.parent]
         to_parent = _transform(parent_inner).inverse()
         if not self.has_axis(i):
-            self.inner.append(Placement.identity())
+            self.inner.append(FixedPose.identity())
             self.outer.append(to_parent @ raw.X)
             self.offset.append((0.0, 0.0))
             return
@@ -784,8 +788,8 @@ class _WorkingFrames:
         self.outer.append(_transform(outer))
         self.offset.append(turn_about_z(outer_raw, inner))
 
-    def _plain(self, joint_frame: Placement, axis: np.ndarray) -> Placement:
-        return Placement(frame_with_z(joint_frame.R @ axis), joint_frame.p)
+    def _plain(self, joint_frame: FixedPose, axis: np.ndarray) -> FixedPose:
+        return FixedPose(frame_with_z(joint_frame.R @ axis), joint_frame.p)
 
     def _normal(self, i: int):  # type: ignore[no-untyped-def]
         """Return the common normal from node i's axis to its leading child's, in i's raw frame, or None."""
@@ -799,7 +803,7 @@ class _WorkingFrames:
         return common_normal(np.array(self._raw[i].joint.axis_line), at.p, direction)
 
 
-def _transform(placement: Placement) -> Transform:
+def _transform(placement: FixedPose) -> Transform:
     return Transform(SX(ca.DM(placement.R)), SX(ca.DM(placement.p)))
 
 

@@ -144,12 +144,12 @@ class _Memory:
     def __init__(self, base: int):
         self.top = base
         self.free: list[tuple[int, int]] = []  # start and end, in order
-        self.taken: list[tuple[int, int, int]] = []  # heap of last step, start, end
+        self.take_sign: list[tuple[int, int, int]] = []  # heap of last step, start, end
 
     def release(self, now: int) -> None:
         """Make free the blocks whose last step lies before `now`."""
-        while self.taken and self.taken[0][0] < now:
-            _, start, end = heapq.heappop(self.taken)
+        while self.take_sign and self.take_sign[0][0] < now:
+            _, start, end = heapq.heappop(self.take_sign)
             at = bisect.bisect(self.free, (start, end))
             if at < len(self.free) and self.free[at][0] == end:
                 end = self.free.pop(at)[1]
@@ -169,7 +169,7 @@ class _Memory:
         else:
             start = self.free.pop()[0] if self.free and self.free[-1][1] == self.top else self.top
             self.top = start + size
-        heapq.heappush(self.taken, (last, start, start + size))
+        heapq.heappush(self.take_sign, (last, start, start + size))
         return start
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from articulus.errors import InputError
-from articulus.model.late import registered
+from articulus.model.late import late_function
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -111,7 +111,7 @@ def pole_map(model: LinearModel) -> Figure:
     figure, axes = _figure(1, 1, "none")
     ax = axes[0, 0]
     poles = np.linalg.eigvals(model.A)
-    zeros = np.asarray(registered("tzero")(model).transmission) if model.D.size else np.zeros(0)
+    zeros = np.asarray(late_function("tzero")(model).transmission) if model.D.size else np.zeros(0)
     ax.plot(poles.real, poles.imag, "x", color="C0", label=f"{len(poles)} poles")
     ax.plot(zeros.real, zeros.imag, "o", mfc="none", color="C1", label=f"{len(zeros)} zeros")
     unit = "rad/s" if model.period is None else "-"

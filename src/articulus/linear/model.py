@@ -14,7 +14,7 @@ from articulus.errors import InputError, did_you_mean
 from articulus.linear.connect import appended, back, lower, places, product, select, total
 from articulus.linear.figures import bode, pole_map, step, step_response
 from articulus.linear.response import Transfer
-from articulus.model.late import registered
+from articulus.model.late import late_function
 
 if TYPE_CHECKING:
     import control
@@ -138,7 +138,7 @@ class LinearModel:
     @property
     def zeros(self) -> np.ndarray:
         """Transmission zeros [rad/s]; of a discrete model values of z. `control.tzero` tells more."""
-        return np.asarray(registered("tzero")(self).transmission)
+        return np.asarray(late_function("tzero")(self).transmission)
 
     def bode(self, omega: Any = None) -> Figure:
         """Return a figure: gain and phase from each input to each output over frequency.
@@ -234,7 +234,7 @@ class LinearModel:
             return gain(float(other) * np.eye(size), self.period)
         if isinstance(other, np.ndarray):
             return gain(other, self.period)
-        return registered("as_plant")(other, "linear model")
+        return late_function("as_plant")(other, "linear model")
 
     def _summand(self, other: Any) -> LinearModel:
         if isinstance(other, int | float | np.number) and self.D.shape != (1, 1):
@@ -305,3 +305,13 @@ def plain_labels(names: Sequence[str]) -> list[str]:
 
 def _damping(pole: complex) -> str:
     return f"{-pole.real / abs(pole):.4g}" if abs(pole) > 0 else ""
+
+
+@dataclass(frozen=True)
+class Ports:
+    """Names and units of what goes into the linear model of a loop and comes out of it."""
+
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    input_units: tuple[str, ...]
+    output_units: tuple[str, ...]

@@ -17,7 +17,7 @@ def register(name: str, module: str, function: str) -> None:
     _places[name] = module, function
 
 
-def registered(name: str) -> Callable[..., Any]:
+def late_function(name: str) -> Callable[..., Any]:
     """Return the function of a name; its module is imported now."""
     module, function = _places[name]
     return getattr(import_module(module), function)

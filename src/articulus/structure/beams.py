@@ -18,7 +18,7 @@ from articulus.structure.section import Section
 from articulus.structure.solution.normal_modes import normal_modes
 from articulus.structure.solution.statics import rigid_motions
 from articulus.structure.structure import Components, Structure
-from articulus.structure.varying import varied
+from articulus.structure.varying import evaluate_varying
 
 Planes = Literal["y", "z", "both"]
 Support = Literal["clamped", "pinned", "free"]
@@ -146,7 +146,7 @@ def beam_body(
         raise InputError(
             f"beam_body, tip: found {tip!r}; expected 'clamped', 'pinned' or 'free', how the tip is held. A mass at the tip is `tip_mass`"
         )
-    return varied(_beam_body, locals())
+    return evaluate_varying(_beam_body, locals())
 
 
 def _beam_body(

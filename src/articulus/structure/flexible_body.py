@@ -17,6 +17,7 @@ motions free, the loads are taken together with the inertia forces of these moti
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -29,11 +30,13 @@ from articulus.model.mechanism.modes import Level, Modes, Station
 from articulus.structure.check_basis import check_basis
 from articulus.structure.compliance import check_carries
 from articulus.structure.element.base import Node
-from articulus.structure.held import warn_if_held
 from articulus.structure.modal_damping import Damping, damping_matrix
 from articulus.structure.solution.statics import Statics
-from articulus.structure.structure import Structure
+from articulus.structure.structure import COMPONENTS, Structure
 from articulus.structure.vectors import LEVI_CIVITA, skew
+
+HELD = 1e-6
+"""Stiffness against a rigid motion, beside that of all degrees of freedom each for itself, above which something holds it."""
 
 CARRIED = 0.5
 """Least share of the static compliance at a node that is to carry something."""
@@ -324,3 +327,23 @@ def _zeros(n: int) -> dict[str, np.ndarray]:
         "rr0": np.zeros((6, 6)), "rr1": np.zeros((n, 6, 6)), "rr2": np.zeros((n, n, 6, 6)),
         "rf0": np.zeros((6, n)), "rf1": np.zeros((n, 6, n)),
     }  # fmt: skip
+
+
+def warn_if_held(structure: Structure) -> None:
+    """Warn where matrices without elements resist rigid motions: grids that held them are not in the matrices."""
+    whole = structure.whole or structure
+    if whole.samples is not None:
+        return
+    R = whole.rigid(whole.positions.mean(axis=0))
+    against = np.einsum("na,na->a", R, whole.K @ R)
+    each = np.einsum("na,n,na->a", R, whole.K.diagonal(), R)
+    held = [name for name, a, b in zip((*COMPONENTS[3:], *COMPONENTS[:3]), against, each) if a > HELD * b]
+    if held:
+        mass = np.einsum("na,na->a", R, whole.M @ R)[3:]
+        told = ", ".join(f"{m:.6g}" for m in mass)
+        warnings.warn(
+            f"flexible body of matrices: their stiffness resists rigid motion ({', '.join(held)}), so that grids were held "
+            f"when they were made. The mass of these grids is missing: found {told} kg along x, y and z; compare it with the "
+            "mass of the body. Export the matrices with all grids free and fix the clamped ones here (`Structure.fix`)",
+            stacklevel=4,
+        )

@@ -61,11 +61,11 @@ def panel(
         np.stack([x, y, 0 * x], axis=-1).reshape(-1, 3),
         [kind(a, b, c, d, plate, (1.0, 0.0, 0.0)) for a, b, c, d in corners.tolist()],
         names=[f"node{i}_{j}" for i in range(m + 1) for j in range(n + 1)],
-        fixed=_held(nodes, supports or {}),
+        fixed=_edge_supports(nodes, supports or {}),
     )
 
 
-def _held(nodes: np.ndarray, supports: Mapping[str, Components]) -> dict[Node, Components]:
+def _edge_supports(nodes: np.ndarray, supports: Mapping[str, Components]) -> dict[Node, Components]:
     """Return what is held at each node of the supported edges."""
     rows = dict(zip(EDGES, (nodes[0], nodes[-1], nodes[:, 0], nodes[:, -1])))
     held: dict[Node, set[int]] = {}

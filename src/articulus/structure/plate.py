@@ -219,13 +219,13 @@ class Plate:
             ABD, float(mass), center, max(float(second - first * center), 0.0), _laminate_shear(plies, z, ABD)
         )
 
-    def turned(self, angle: float) -> Plate:
+    def turn(self, angle: float) -> Plate:
         """Return the same plate with its x axis turned by `angle` [rad] about the normal, in the present axes."""
         T, R = np.kron(np.eye(2), strains_turned(-angle)), axes_turned(angle)
         shear = None if self.shear is None else R @ self.shear @ R.T
         return Plate(T.T @ self.ABD @ T, self.mass, self.center, self.rotary, shear)
 
-    def shifted(self, height: float) -> Plate:
+    def shift(self, height: float) -> Plate:
         """Return the same plate with its surface `height` [m] above the one that the nodes span (Nastran's ZOFFS)."""
         S = np.eye(6)
         S[:3, 3:] = height * np.eye(3)

@@ -100,7 +100,7 @@ class Samples:
         """Return the same points for other degrees of freedom x, where the present ones are T x."""
         return dataclasses.replace(self, **{name: sp.csr_array(getattr(self, name) @ T) for name in ROWS})
 
-    def placed(self, columns: np.ndarray, count: int) -> Samples:
+    def spread(self, columns: np.ndarray, count: int) -> Samples:
         """Return the same points with the present degrees of freedom as `columns` among `count` ones."""
         rows = {}
         for name in ROWS:

@@ -122,7 +122,7 @@ class Structure:
         whole = Structure(
             names, positions, freedoms, T.T @ M @ T, T.T @ K @ T, samples=samples.over(T), motion=motion
         )
-        held = _held(names, fixed or {})
+        held = _fixed_components(names, fixed or {})
         whole._refuse_followers(held)
         free = (_in_plane(plane) & ~held)[tuple(freedoms.T)]
         if not free.any():
@@ -207,7 +207,7 @@ class Structure:
 
     def fix(self, fixed: Mapping[Node, Components]) -> Structure:
         """Return the structure with more degrees of freedom held fixed."""
-        wanted = _held(self.names, fixed)
+        wanted = _fixed_components(self.names, fixed)
         self._refuse_followers(wanted)
         return self.keep(np.flatnonzero(~wanted[tuple(self.freedoms.T)]))
 
@@ -346,7 +346,7 @@ def _number(names: tuple[str, ...], node: Node) -> int:
     return int(node)
 
 
-def _held(names: tuple[str, ...], fixed: Mapping[Node, Components]) -> np.ndarray:
+def _fixed_components(names: tuple[str, ...], fixed: Mapping[Node, Components]) -> np.ndarray:
     out = np.zeros((len(names), 6), dtype=bool)
     for node, which in fixed.items():
         out[_number(names, node), components(which)] = True

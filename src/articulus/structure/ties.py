@@ -164,7 +164,7 @@ def motion_of(
     """
     rows: dict[int, dict[int, float]] = {}
     for follow in [f for tie in ties for f in tie.follows(lambda n: positions[number(n)])]:
-        for place, terms in _solved(follow, number).items():
+        for place, terms in _solve_dependent(follow, number).items():
             if place in rows:
                 raise InputError(
                     f"node {follow.node!r}: '{COMPONENTS[place % 6]}' follows two ties; expected one for each degree of freedom"
@@ -195,10 +195,10 @@ def components(given: Components) -> tuple[int, ...]:
     return tuple(COMPONENTS.index(name) for name in names)
 
 
-def _solved(follow: Follow, number: Callable[[Node], int]) -> dict[int, dict[int, float]]:
+def _solve_dependent(follow: Follow, number: Callable[[Node], int]) -> dict[int, dict[int, float]]:
     """Return each component that follows by those it follows: the best conditioned ones of the node are taken."""
     C, base = follow.rows, 6 * number(follow.node)
-    taken = _taken(C)
+    taken = _best_columns(C)
     rest = np.setdiff1d(np.arange(6), taken)
     inverse = np.linalg.inv(C[:, taken])
     terms: list[dict[int, float]] = [{} for _ in taken]
@@ -212,7 +212,7 @@ def _solved(follow: Follow, number: Callable[[Node], int]) -> dict[int, dict[int
     return {int(base + c): out for c, out in zip(taken, terms)}
 
 
-def _taken(C: np.ndarray) -> np.ndarray:
+def _best_columns(C: np.ndarray) -> np.ndarray:
     """Return the columns that determine the equations C best, translations and rotations each for themselves."""
     out: list[int] = []
     for part in (slice(0, 3), slice(3, 6)):

@@ -18,7 +18,7 @@ import numpy as np
 
 from articulus.errors import InputError
 from articulus.model.mechanism.chebyshev import fit, no_range
-from articulus.model.mechanism.expression import Parameter, Varying, evaluated
+from articulus.model.mechanism.expression import Parameter, Varying, evaluate
 from articulus.model.mechanism.modes import Modes, Station
 from articulus.model.mechanism.numbers import distinct, parameters_in, require
 
@@ -51,7 +51,7 @@ def varying_body(build: Callable[..., Modes], *parameters: Parameter) -> Modes:
         raise InputError("varying_body: no parameter; give at least one")
     for p in parameters:
         require("varying_body", parameters=(p, Parameter))
-    nominal = _built(build, {p.name: p.value for p in parameters})
+    nominal = _build(build, {p.name: p.value for p in parameters})
     if nominal.fit is not None:
         raise InputError(
             "varying_body: the body that build returns has parameters of its own; give numbers to it"
@@ -59,16 +59,16 @@ def varying_body(build: Callable[..., Modes], *parameters: Parameter) -> Modes:
     target = _shapes(nominal)
 
     def sample(values: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
-        found = _built(build, values)
+        found = _build(build, values)
         _require_alike(found, nominal, values)
-        aligned = turned(found, _combination(found, target)) if nominal.count else found
+        aligned = transform_modes(found, _combination(found, target)) if nominal.count else found
         return aligned.numbers, _scales(aligned)
 
     found = fit(sample, parameters, "varying_body")
     return dataclasses.replace(nominal, fit=found)
 
 
-def varied(call: Callable[..., Modes], arguments: Mapping[str, Any]) -> Modes:
+def evaluate_varying(call: Callable[..., Modes], arguments: Mapping[str, Any]) -> Modes:
     """Return what a call gives for arguments some of which may have named parameters in them."""
     held = tuple(tuple(x) if isinstance(x, list) else x for x in arguments.values())
     parameters = distinct(parameters_in(held))
@@ -90,10 +90,10 @@ def _at(x: Any, values: Mapping[str, float]) -> Any:
     """Return an argument with numbers in the place of its parameters."""
     if isinstance(x, tuple | list):
         return tuple(_at(item, values) for item in x)
-    return float(evaluated(x, lambda p: values[p.name])) if isinstance(x, Varying) else x
+    return float(evaluate(x, lambda p: values[p.name])) if isinstance(x, Varying) else x
 
 
-def _built(build: Callable[..., Modes], values: Mapping[str, float]) -> Modes:
+def _build(build: Callable[..., Modes], values: Mapping[str, float]) -> Modes:
     found = build(**values)
     require("varying_body", build=(found, Modes))
     return found
@@ -112,7 +112,7 @@ def _require_alike(found: Modes, nominal: Modes, values: Mapping[str, float]) ->
             )
 
 
-def turned(modes: Modes, T: np.ndarray) -> Modes:
+def transform_modes(modes: Modes, T: np.ndarray) -> Modes:
     """Return the same body with other modal coordinates x, eta = T x, (n, n)."""
     twice = lambda array: np.einsum("kl...,ka,lb->ab...", array, T, T)  # noqa: E731
     arrays = {

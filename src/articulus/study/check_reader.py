@@ -8,7 +8,7 @@ from typing import Any
 
 from articulus.declared import Field
 from articulus.errors import did_you_mean
-from articulus.model.files.toml.numbers import shown
+from articulus.model.files.toml.numbers import short_text
 from articulus.simulation.results.signal import Signal
 from articulus.simulation.running.settings import RunSettings
 from articulus.study.check import BOUNDS, FIGURES, MOMENTS, Check
@@ -119,7 +119,7 @@ class _Reader:
     def _moment(self, table: dict[str, Any], path: str, figure: bool) -> str | float:
         if figure:
             if "at" in table:
-                self.report.add(f"{path}.at", shown(table["at"]), "none: a figure is of the whole run")
+                self.report.add(f"{path}.at", short_text(table["at"]), "none: a figure is of the whole run")
             return ""
         given = table.get("at", "end")
         words = ", ".join(f'"{m}"' for m in MOMENTS)
@@ -148,6 +148,6 @@ class _Reader:
             return None
         number = self.values.numbers.number(table[key], unit, f"{path}.{key}")
         if number is not None and not (isinstance(number, float) and math.isfinite(number)):
-            self.report.add(f"{path}.{key}", shown(table[key]), "a plain finite number")
+            self.report.add(f"{path}.{key}", short_text(table[key]), "a plain finite number")
             return None
         return number if isinstance(number, float) else None

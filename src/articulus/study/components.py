@@ -9,7 +9,7 @@ from articulus.declared import Field, fields_of
 from articulus.declared.field import pick
 from articulus.errors import ArticulusError, InputError, did_you_mean
 from articulus.model.files.report import Report
-from articulus.model.files.toml.numbers import shown
+from articulus.model.files.toml.numbers import short_text
 from articulus.model.load import load
 from articulus.model.mechanism import Description
 from articulus.simulation.loop.component import Actuator, Component
@@ -38,7 +38,7 @@ class Components(Courses):
     def component(self, table: Any, path: str, base: type = Component) -> Component | None:
         """Return the component of a table, None when anything is wrong with it."""
         if not isinstance(table, dict):
-            self.report.add(path, shown(table), 'a table, such as {type = "torque", joint = "..."}')
+            self.report.add(path, short_text(table), 'a table, such as {type = "torque", joint = "..."}')
             return None
         before = len(self.report.findings)
         named = self.text(table, "type", path)
@@ -100,7 +100,7 @@ class Components(Courses):
 
     def _checked(self, given: Any, at: str, good: bool, expected: str) -> Any:
         if not good:
-            self.report.add(at, shown(given), expected)
+            self.report.add(at, short_text(given), expected)
             return None
         return given
 
@@ -110,7 +110,7 @@ class Components(Courses):
         types = {kind.type_name: kind for kind in SHAPES}
         if not isinstance(given, dict) or not isinstance(given.get("type"), str):
             self.report.add(
-                at, shown(given), 'a table, such as {type = "sphere", frame = "foot", radius = 0.02}'
+                at, short_text(given), 'a table, such as {type = "sphere", frame = "foot", radius = 0.02}'
             )
             return None
         if given["type"] not in types:
@@ -121,14 +121,14 @@ class Components(Courses):
 
     def _observer(self, given: Any, at: str) -> Observer | None:
         if not isinstance(given, dict):
-            self.report.add(at, shown(given), "a table with A, B, C, L and measured")
+            self.report.add(at, short_text(given), "a table with A, B, C, L and measured")
             return None
         return self._object(Observer, given, at)
 
     def _model(self, given: Any, at: str) -> Description | None:
         """Return what a controller believes the mechanism to be."""
         if not isinstance(given, str):
-            self.report.add(at, shown(given), "the name of a library model or the path of a model file")
+            self.report.add(at, short_text(given), "the name of a library model or the path of a model file")
             return None
         try:
             return load_model(given, self.folder).description

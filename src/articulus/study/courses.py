@@ -16,7 +16,7 @@ from articulus.model.files.csv_table import read_columns
 from articulus.model.files.report import Report
 from articulus.model.files.storage import load_bytes
 from articulus.model.files.toml.fields import TIME_FUNCTIONS, table_fields
-from articulus.model.files.toml.numbers import shown
+from articulus.model.files.toml.numbers import short_text
 from articulus.model.files.toml.values import Values
 from articulus.model.files.units import UnitError, check_dimension, parse_unit
 from articulus.model.mechanism import Number, TimeFunction, Varying, value_of, values_of
@@ -100,7 +100,7 @@ class Courses(Values):
                 return given if isinstance(given, str) else self._refuse(path, given, "a text in quotes")
 
     def _refuse(self, path: str, given: Any, expected: str, hint: str = "") -> None:
-        self.report.add(path, shown(given), expected, hint)
+        self.report.add(path, short_text(given), expected, hint)
 
     def _bounded(self, field: Field, given: Any, path: str) -> float | None:
         """Return a plain finite number within the range of its field."""
@@ -113,7 +113,7 @@ class Courses(Values):
         if not good or not (field.least is None or value >= field.least):
             limit = f" above {field.above:g}" if field.above is not None else ""
             limit += f", not below {field.least:g}" if field.least is not None else ""
-            self.report.add(path, shown(given), f"a finite number{limit}")
+            self.report.add(path, short_text(given), f"a finite number{limit}")
             return None
         return value
 
@@ -132,7 +132,7 @@ class Courses(Values):
         if found is None:
             return None
         if any(isinstance(x, Varying) for x in found) or not np.isfinite(values_of(found)).all():
-            self.report.add(path, shown(given), "plain finite numbers")
+            self.report.add(path, short_text(given), "plain finite numbers")
             return None
         return values_of(found)
 
@@ -145,9 +145,9 @@ class Courses(Values):
             given, ("csv", "columns", "held") if from_file else ("times", "values", "held"), path
         )
         if not from_file and not {"times", "values"} <= set(given):
-            self.report.add(path, shown(given), FORMS)
+            self.report.add(path, short_text(given), FORMS)
         if not isinstance(held := given.get("held", False), bool):
-            self.report.add(f"{path}.held", shown(held), "true or false")
+            self.report.add(f"{path}.held", short_text(held), "true or false")
         if len(self.report.findings) > before:
             return None
         times, values = self._from_csv(given, units, path) if from_file else self._inline(given, units, path)
@@ -163,7 +163,7 @@ class Courses(Values):
         rows = given["values"]
         if not isinstance(rows, list) or not isinstance(given["times"], list):
             wrong = "values" if isinstance(given["times"], list) else "times"
-            self.report.add(f"{path}.{wrong}", shown(given[wrong]), "a list")
+            self.report.add(f"{path}.{wrong}", short_text(given[wrong]), "a list")
             return None, None
         times = self._row(given["times"], ["s"], f"{path}.times")
         return times, self._all([self._row(row, units, f"{path}.values[{i}]") for i, row in enumerate(rows)])
@@ -171,7 +171,9 @@ class Courses(Values):
     def _from_csv(self, given: dict[str, Any], units: Sequence[str], path: str) -> tuple[Any, Any]:
         name, wanted = self.text(given, "csv", path), given.get("columns", [])
         if not isinstance(wanted, list) or not all(isinstance(w, str) for w in wanted):
-            self.report.add(f"{path}.columns", shown(wanted), 'names of columns, such as ["boom", "stick"]')
+            self.report.add(
+                f"{path}.columns", short_text(wanted), 'names of columns, such as ["boom", "stick"]'
+            )
             return None, None
         if name is None:
             return None, None

@@ -10,7 +10,7 @@ import numpy as np
 from articulus.declared import Field, fields_of
 from articulus.declared.field import pick
 from articulus.errors import InputError, did_you_mean
-from articulus.model.files.toml.numbers import shown
+from articulus.model.files.toml.numbers import short_text
 from articulus.model.mechanism import GROUND, Description
 from articulus.simulation.loop.events import ALL_EVENTS, Event
 from articulus.simulation.results.signal import Signal
@@ -119,13 +119,13 @@ class _Reader:
 
     def _of_type(self, kind: type, given: Any, at: str, expected: str) -> Any:
         if type(given) is not kind:
-            self.report.add(at, shown(given), expected)
+            self.report.add(at, short_text(given), expected)
         return given
 
     def _word(self, field: Field, given: Any, at: str) -> int:
         if not isinstance(given, str) or given not in field.words:
             options = ", ".join(f'"{w}"' for w in field.words)
-            self.report.add(at, shown(given), f"one of {options}", did_you_mean(str(given), field.words))
+            self.report.add(at, short_text(given), f"one of {options}", did_you_mean(str(given), field.words))
             return 0
         return field.words[given]
 
@@ -153,5 +153,5 @@ class _Reader:
     def _number(self, table: dict[str, Any], key: str, unit: str, path: str) -> float:
         number = self.values.numbers.number(table[key], unit, f"{path}.{key}")
         if number is not None and not (isinstance(number, float) and np.isfinite(number)):
-            self.report.add(f"{path}.{key}", shown(table[key]), "a plain finite number")
+            self.report.add(f"{path}.{key}", short_text(table[key]), "a plain finite number")
         return number if isinstance(number, float) else 0.0

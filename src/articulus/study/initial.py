@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from articulus.errors import did_you_mean
-from articulus.model.files.toml.numbers import shown
+from articulus.model.files.toml.numbers import short_text
 from articulus.model.mechanism import Description, Varying, Vector
 from articulus.simulation.results.signal import position_signal, velocity_signal
 from articulus.study.courses import Courses
@@ -53,7 +53,7 @@ def read_coordinates(
         _put(values, state, slice(0, len(units)), units, given, path)
         return state
     if not isinstance(given, dict):
-        values.report.add(path, shown(given), f"a list of {len(units)} numbers, or a table by joint")
+        values.report.add(path, short_text(given), f"a list of {len(units)} numbers, or a table by joint")
         return state
     slices = description.q_slices if key == "q" else description.v_slices
     for joint, number in given.items():
@@ -82,6 +82,6 @@ def _put(
     if found is None:
         return
     if any(isinstance(x, Varying) for x in found) or not np.isfinite(np.array(found, dtype=float)).all():
-        values.report.add(path, shown(given), "plain finite numbers")
+        values.report.add(path, short_text(given), "plain finite numbers")
         return
     state[at] = found

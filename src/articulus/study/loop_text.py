@@ -19,7 +19,7 @@ from articulus.model.files.report import Report
 from articulus.model.files.toml.lines import key_lines
 from articulus.model.files.toml.numbers import Declared, parameter_text
 from articulus.model.files.toml.reader import load_tables
-from articulus.model.files.toml.writer import function_text, quoted
+from articulus.model.files.toml.writer import function_text, quote
 from articulus.model.mechanism import Parameter, Varying
 from articulus.model.mechanism.expression import text_of
 from articulus.simulation.loop.component import Component
@@ -82,7 +82,7 @@ def _component(component: Component) -> Iterator[str]:
         raise InputError(
             f"component '{component.name}' is of class {kind.__name__}, which has no form in a file"
         )
-    yield f"type = {quoted(component.type_name)}"
+    yield f"type = {quote(component.type_name)}"
     yield from _pairs(component, f"component '{component.name}'")
 
 
@@ -90,7 +90,7 @@ def _event(event: Event) -> Iterator[str]:
     kind = type(event)
     if EVENTS.get(event.type_name) is not kind:
         raise InputError(f"event '{event.name}' is of class {kind.__name__}, which has no form in a file")
-    yield f"type = {quoted(event.type_name)}"
+    yield f"type = {quote(event.type_name)}"
     yield from _pairs(event, f"event '{event.name}'", always=("name",))
 
 
@@ -110,19 +110,19 @@ def _value(field: Field, held: Any, where: str) -> str:
         case "number" | "vector":
             return _numeric(held, where)
         case "choice":
-            return quoted(next(word for word, number in field.words.items() if number == held))
+            return quote(next(word for word, number in field.words.items() if number == held))
         case "component" if isinstance(held, Component):
             return _inline(_component(held))
         case "shape" if isinstance(held, Shape):
-            return _inline(iter([f"type = {quoted(held.type_name)}", *_pairs(held, where)]))
+            return _inline(iter([f"type = {quote(held.type_name)}", *_pairs(held, where)]))
         case "shape" if isinstance(held, tuple):
             return "[" + ", ".join(_value(field, shape, where) for shape in held) + "]"
         case "record" if isinstance(held, Observer):
             return _inline(_pairs(held, where))
         case "names" | "component" | "text" | "refers" | "signal" if isinstance(held, str):
-            return quoted(held)
+            return quote(held)
         case "names" if isinstance(held, tuple):
-            return "[" + ", ".join(map(quoted, held)) + "]"
+            return "[" + ", ".join(map(quote, held)) + "]"
         case "integer" | "flag" if isinstance(held, int):
             return str(held).lower()
     raise InputError(f"{where}: a {type(held).__name__} has no form in a file")
@@ -131,9 +131,9 @@ def _value(field: Field, held: Any, where: str) -> str:
 def _numeric(held: Any, where: str) -> str:
     """Return a number, a tuple of numbers, a matrix or a table over time."""
     if isinstance(held, Parameter):
-        return f"{{parameter = {quoted(held.name)}}}"
+        return f"{{parameter = {quote(held.name)}}}"
     if isinstance(held, Varying):
-        return f"{{expression = {quoted(text_of(held))}}}"
+        return f"{{expression = {quote(text_of(held))}}}"
     if isinstance(held, TimeFunctions):
         written = [function_text(f) for f in held.functions]
         return written[0] if len(written) == 1 else f"[{', '.join(written)}]"

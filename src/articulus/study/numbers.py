@@ -7,10 +7,10 @@ from typing import Any
 
 from articulus.errors import InputError
 from articulus.model.files.expression_units import dimension_of
-from articulus.model.files.toml.numbers import Numbers, wanted
+from articulus.model.files.toml.numbers import Numbers, expected_number
 from articulus.model.files.units import Unit, UnitError, base_text, parse_quantity, parse_unit
 from articulus.model.mechanism import Number
-from articulus.model.mechanism.expression import parsed
+from articulus.model.mechanism.expression import parse
 
 OPEN = ("any", "command", "signal", "state", "see mode")
 """Units that only the surroundings of a component decide: any unit is taken, as its SI value."""
@@ -29,11 +29,11 @@ class StudyNumbers(Numbers):
             return plain
         factor = factor_of(unit)
         if isinstance(value, str) and factor is None:
-            self.report.add(path, repr(value), f"{wanted(unit)}, without any other unit")
+            self.report.add(path, repr(value), f"{expected_number(unit)}, without any other unit")
             return None
         if isinstance(value, dict) and factor not in (None, 1.0) and self._own_unit(value) != "-":
             self.report.add(
-                path, "a parameter with a unit", f"a parameter that is a plain {wanted(unit)[2:]}"
+                path, "a parameter with a unit", f"a parameter that is a plain {expected_number(unit)[2:]}"
             )
             return None
         number = super().number(value, "-" if factor is None else unit, path)
@@ -54,7 +54,7 @@ class StudyNumbers(Numbers):
         units = {name: held.unit for name, held in self.declared.items()}
         if isinstance(text := table.get("expression"), str):
             try:
-                return dimension_of(parsed(text, self._named), units)
+                return dimension_of(parse(text, self._declared_parameter), units)
             except (InputError, UnitError):
                 return None
         return units.get(str(table.get("parameter")))

@@ -13,7 +13,7 @@ from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import Finding, ModelError, did_you_mean
 from articulus.model.files.report import Report
 from articulus.model.files.storage import StrPath, as_path, load_text
-from articulus.model.files.toml.numbers import Declared, shown
+from articulus.model.files.toml.numbers import Declared, short_text
 from articulus.model.files.toml.reader import load_tables
 from articulus.model.mechanism import Description
 from articulus.model.mechanism.numbers import parameters_in
@@ -226,7 +226,9 @@ class _Reader(Tables):
         plots = table.get("plots", [])
         if not isinstance(plots, list) or not all(isinstance(p, (list, str)) for p in plots):
             self.report.add(
-                "outputs.plots", shown(plots), 'a list of figures, such as [["q.lift", "q.boom"], "energy"]'
+                "outputs.plots",
+                short_text(plots),
+                'a list of figures, such as [["q.lift", "q.boom"], "energy"]',
             )
             plots = []
         known = [n for s in (signals or {}).values() for n in dict.fromkeys((s.name, *s.columns))]
@@ -238,7 +240,7 @@ class _Reader(Tables):
 
     def _names(self, given: Any, path: str, known: list[str], sure: bool) -> tuple[str, ...]:
         if not isinstance(given, list) or not all(isinstance(n, str) for n in given):
-            self.report.add(path, shown(given), "a list of names")
+            self.report.add(path, short_text(given), "a list of names")
             return ()
         for i, name in enumerate(given):
             if sure and name not in known:

@@ -16,7 +16,7 @@ from articulus.declared.json_schema import (
     table_schema,
 )
 from articulus.errors import InputError, did_you_mean
-from articulus.model.files.toml.beam import LISTS, Beam
+from articulus.model.files.toml.beam import LISTS, BeamTable
 from articulus.model.files.toml.fields import CONSTRAINTS, JOINTS, TIME_FUNCTIONS, VISUALS, table_fields
 from articulus.model.mechanism import (
     Body,
@@ -121,7 +121,7 @@ def _three() -> Schema:
 
 
 def _beam() -> Schema:
-    table = _table(Beam)
+    table = _table(BeamTable)
     for key in LISTS:
         table["properties"][key] |= {"description": table["properties"][key].get("description", "")}
     return table

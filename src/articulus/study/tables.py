@@ -10,7 +10,7 @@ from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import ArticulusError, ModelError
 from articulus.model.files.report import Report
 from articulus.model.files.toml.lines import key_lines
-from articulus.model.files.toml.numbers import shown
+from articulus.model.files.toml.numbers import short_text
 from articulus.study.components import load_model
 from articulus.study.courses import Courses
 
@@ -21,7 +21,7 @@ def report_of(data: dict[str, Any], text: str, name: str, schema: int) -> Report
     """Return an empty report on a file; raise ModelError unless it is of a schema."""
     report = Report(name, key_lines(text))
     if data.get("schema") != schema or isinstance(data["schema"], bool):
-        found = shown(data["schema"]) if "schema" in data else "no schema"
+        found = short_text(data["schema"]) if "schema" in data else "no schema"
         report.add(
             "schema" if "schema" in data else "", found, f"schema = {schema}", "It names the file format."
         )
@@ -53,7 +53,7 @@ class Tables:
         """Return a table of the file, empty when it is not there or is none."""
         found = self.data.get(key, {})
         if not isinstance(found, dict):
-            self.report.add(key, shown(found), "a table", f"Write [{key}], then its keys.")
+            self.report.add(key, short_text(found), "a table", f"Write [{key}], then its keys.")
             return {}
         return found
 
@@ -61,7 +61,9 @@ class Tables:
         """Return the paths and tables of an array of tables."""
         found = self.data.get(key, [])
         if not isinstance(found, list) or not all(isinstance(t, dict) for t in found):
-            self.report.add(key, shown(found), "tables", f"Write [[{key}]] before each, with two brackets.")
+            self.report.add(
+                key, short_text(found), "tables", f"Write [[{key}]] before each, with two brackets."
+            )
             return []
         return [(f"{key}[{i}]", t) for i, t in enumerate(found)]
 
@@ -84,7 +86,7 @@ class Tables:
         """Return the mechanism that a table names, with its options."""
         options = self.table(key).get("options", {})
         if not isinstance(options, dict):
-            self.report.add(f"{key}.options", shown(options), "a table, such as {n = 5}")
+            self.report.add(f"{key}.options", short_text(options), "a table, such as {n = 5}")
             return None
         if model is None:
             return None

@@ -11,7 +11,7 @@ import numpy as np
 
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError, NumericalError, did_you_mean
-from articulus.model.files.toml.numbers import shown
+from articulus.model.files.toml.numbers import short_text
 from articulus.model.mechanism import values_of
 from articulus.simulation.loop.component import Component
 from articulus.simulation.running.settings import RunSettings
@@ -115,7 +115,7 @@ def read_tip(
         return None
     report, before = values.report, len(values.report.findings)
     if not isinstance(table, dict):
-        report.add("inversion", shown(table), "a table", "Write [inversion], then its keys.")
+        report.add("inversion", short_text(table), "a table", "Write [inversion], then its keys.")
         return None
     values.unknown_keys(table, KEYS, "inversion")
     tip = values.text(table, "tip", "inversion")
@@ -148,7 +148,7 @@ def read_tip(
 def _names(values: Courses, table: dict[str, Any], key: str) -> tuple[str, ...]:
     given = table.get(key)
     if not isinstance(given, list) or not given or not all(isinstance(x, str) for x in given):
-        found = f"no {key}" if given is None else shown(given)
+        found = f"no {key}" if given is None else short_text(given)
         values.report.add(
             f"inversion.{key}" if key in table else "inversion",
             found,
@@ -164,13 +164,15 @@ def _path(values: Courses, given: Any, outputs: tuple[str, ...], folder: FilePat
     if not isinstance(given, dict) or "type" not in given:
         report.add(
             at if given is not None else "inversion",
-            shown(given) if given is not None else "no path",
+            short_text(given) if given is not None else "no path",
             'path, a table such as {type = "line", begin = [...], finish = [...], duration = "1 s"}',
         )
         return None
     kind = given["type"]
     if kind not in PATHS:
-        report.add(f"{at}.type", shown(kind), f"one of {', '.join(PATHS)}", did_you_mean(str(kind), PATHS))
+        report.add(
+            f"{at}.type", short_text(kind), f"one of {', '.join(PATHS)}", did_you_mean(str(kind), PATHS)
+        )
         return None
     values.unknown_keys(given, ("type", *PATHS[kind], *(() if kind == "csv" else PROFILE)), at)
     before = len(report.findings)
@@ -209,7 +211,7 @@ def _made(
     if kind == "spline":
         rows = given.get("points")
         if not isinstance(rows, list) or len(rows) < 2:
-            report.add(f"{at}.points", shown(rows), "two points or more, each a list of numbers")
+            report.add(f"{at}.points", short_text(rows), "two points or more, each a list of numbers")
             return None
         numbers["points"] = [_numbers(values, row, units, f"{at}.points[{k}]") for k, row in enumerate(rows)]
     if kind == "csv":

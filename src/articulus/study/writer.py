@@ -11,7 +11,7 @@ import numpy as np
 from articulus.errors import InputError
 from articulus.model.files.storage import StrPath, as_path, write_text
 from articulus.model.files.toml.numbers import parameter_text
-from articulus.model.files.toml.writer import quoted
+from articulus.model.files.toml.writer import quote
 from articulus.model.mechanism import Parameter
 from articulus.simulation.results.run import Run
 from articulus.simulation.running.loop import Loop
@@ -72,16 +72,16 @@ def save_setup(setup: Specification, path: StrPath, name: str, purpose: str) -> 
 
 def study_text(setup: Specification, model: str, name: str, purpose: str) -> str:
     """Return the text of the study of a specification."""
-    head = ["schema = 1", "", "[study]", f"name = {quoted(name)}"]
-    head += [f"purpose = {quoted(purpose)}"] if purpose else []
-    head += [f"model = {quoted(model)}", "", *_parameters(setup)]
+    head = ["schema = 1", "", "[study]", f"name = {quote(name)}"]
+    head += [f"purpose = {quote(purpose)}"] if purpose else []
+    head += [f"model = {quote(model)}", "", *_parameters(setup)]
     q0, v0 = (_row(x, n) for x, n in ((setup.q0, "q0"), (setup.v0, "v0")))
     if q0 is not None or v0 is not None:
         head += ["", "[initial]"]
         head += [f"{key} = {_numbers(x)}" for key, x in (("q", q0), ("v", v0)) if x is not None]
     head += ["", "[run]", *_settings(setup)]
     if setup.settings.outputs is not None:
-        head += ["", "[outputs]", f"signals = [{', '.join(map(quoted, setup.settings.outputs))}]"]
+        head += ["", "[outputs]", f"signals = [{', '.join(map(quote, setup.settings.outputs))}]"]
     parts = loop_text(setup)
     return "\n".join(head) + "\n\n" + parts[parts.index("\n[[") + 1 if "\n[[" in parts else len(parts) :]
 
@@ -113,11 +113,11 @@ def _value(name: str, held: Any) -> str:
     if isinstance(held, bool):
         return str(held).lower()
     if isinstance(held, str):
-        return quoted(held)
+        return quote(held)
     if isinstance(held, (int, float, np.number)):
         return repr(held.item() if isinstance(held, np.number) else held)
     if isinstance(held, Sequence) and all(isinstance(x, str) for x in held):
-        return f"[{', '.join(map(quoted, held))}]"
+        return f"[{', '.join(map(quote, held))}]"
     raise InputError(f"save_study: {name}: found {held!r}; expected what a study can hold")
 
 

@@ -15,7 +15,7 @@ from articulus.browser.drive import machine_for
 from articulus.browser.drive.driving import in_real_time
 from articulus.browser.drive.plant import Plant
 from articulus.browser.drive.realtime import Pacer
-from articulus.browser.drive.session import Session
+from articulus.browser.drive.session import DriveSession
 
 BAR = 0.999
 
@@ -34,7 +34,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--model", default="cat215b")
     given = parser.parse_args()
-    session = Session(Plant(machine_for(given.model)))
+    session = DriveSession(Plant(machine_for(given.model)))
     pacer = Pacer(session.work, session.plant.h)
     with in_real_time(pacer):
         marks = [(pacer.total, stolen())]

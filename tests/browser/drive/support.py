@@ -12,7 +12,7 @@ from pathlib import Path
 import articulus as art
 from articulus.browser.drive import Access, Driving, Machine, servo_machine
 from articulus.browser.drive.plant import Plant
-from articulus.browser.drive.session import Session
+from articulus.browser.drive.session import DriveSession
 
 MS = 1_000_000
 
@@ -26,7 +26,7 @@ class HandClock:
     def now(self) -> int:
         return self.time
 
-    def used(self) -> int:
+    def processor_time(self) -> int:
         return self.time // 4
 
     def wait(self, until: int) -> None:
@@ -43,12 +43,12 @@ def two_link() -> Machine:
     return servo_machine(art.load("two_link"))
 
 
-def session(clock: HandClock, kept: Callable | None = None) -> Session:
+def session(clock: HandClock, kept: Callable | None = None) -> DriveSession:
     """Return a session of the small arm."""
-    return Session(Plant(two_link()), clock, kept)
+    return DriveSession(Plant(two_link()), clock, kept)
 
 
-def go(driven: Session, clock: HandClock, seconds: float) -> None:
+def go(driven: DriveSession, clock: HandClock, seconds: float) -> None:
     """Let steps of 1 ms pass."""
     for _ in range(round(seconds * 1000)):
         clock.pass_by(MS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from articulus.browser.drive.session import Phase
+from articulus.browser.drive.session import DrivePhase
 from slowness import slowness
 
 from ..browser import eventually, kept
@@ -93,11 +93,11 @@ def test_mode_pause_record_and_replay(page, driven) -> None:
     assert eventually(lambda: page.evaluate("drive.status.replay > 0"))
     page.keyboard.press("KeyT")
     # a replay of half a second, which ends in a pause, may pass between two looks on a busy machine
-    assert eventually(lambda: session.phase in (Phase.REPLAY, Phase.PAUSED))
-    assert eventually(lambda: session.phase is Phase.PAUSED)
+    assert eventually(lambda: session.phase in (DrivePhase.REPLAY, DrivePhase.PAUSED))
+    assert eventually(lambda: session.phase is DrivePhase.PAUSED)
     assert eventually(lambda: page.evaluate("drive.status.phase === 'paused'"))
     page.keyboard.press("KeyP")
-    assert eventually(lambda: session.phase is Phase.RUNNING)
+    assert eventually(lambda: session.phase is DrivePhase.RUNNING)
     page.locator("#modes button", has_text="JOINT").click()
     assert eventually(lambda: session.mode == 0)
 
@@ -107,7 +107,7 @@ def test_closing_the_page_stops_the_machine(driven, page) -> None:
     page.keyboard.down("KeyA")
     assert eventually(lambda: any(session.shown.axes))
     page.close()
-    assert eventually(lambda: session.phase is Phase.PAUSED)
+    assert eventually(lambda: session.phase is DrivePhase.PAUSED)
     assert not any(session.shown.axes)
     assert speed(driven) < 0.05
 

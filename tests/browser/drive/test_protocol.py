@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from articulus.browser.drive import Access
-from articulus.browser.drive.protocol import Act, Choose, Hold, Message, Move, SwitchSoil, read
+from articulus.browser.drive.protocol import Act, Choose, Message, Move, SwitchSoil, TakeAxes, read
 from articulus.browser.web.messages import LARGEST, MessageError
 
 from .support import two_link
@@ -23,8 +23,8 @@ def test_good_messages() -> None:
     assert of(do="pause") == Act("pause")
     assert of(do="mode", mode="JOINT") == Choose(0)
     assert of(do="soil", on=True) == SwitchSoil(True)
-    assert of(do="take", group="left") == Hold("left", True)
-    assert of(do="give", group="left") == Hold("left", False)
+    assert of(do="take", group="left") == TakeAxes("left", True)
+    assert of(do="give", group="left") == TakeAxes("left", False)
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from articulus.browser.drive.protocol import HEADER
-from articulus.browser.drive.server import Client
-from articulus.browser.drive.session import Phase
+from articulus.browser.drive.server import DriveClient
+from articulus.browser.drive.session import DrivePhase
 from articulus.browser.web.messages import LARGEST
 
 from ..browser import eventually
@@ -150,9 +150,9 @@ def test_bad_messages_are_dropped_with_a_log_line_and_the_connection_stays(drive
             )
             time.sleep(1.05)  # one line a second at most
         say(socket, do="pause")
-        assert eventually(lambda: driven.session.phase is Phase.PAUSED)
+        assert eventually(lambda: driven.session.phase is DrivePhase.PAUSED)
         say(socket, do="resume")
-        assert eventually(lambda: driven.session.phase is Phase.RUNNING)
+        assert eventually(lambda: driven.session.phase is DrivePhase.RUNNING)
     lines = [r.getMessage() for r in caplog.records if "dropped" in r.message]
     assert len(lines) == 3
     assert "no JSON" in lines[0]
@@ -229,10 +229,10 @@ def test_frames_come_30_times_a_second(driven) -> None:
 
 
 def test_an_echo_is_of_a_state_whose_sticks_were_read_after_it() -> None:
-    client = Client(1, None)
-    client.moved(5, at=100)
-    client.moved(6, at=120)
-    assert [client.obeyed(read) for read in (99, 100, 119, 500)] == [0, 5, 5, 6]
+    client = DriveClient(1, None)
+    client.note_move(5, at=100)
+    client.note_move(6, at=120)
+    assert [client.last_move(read) for read in (99, 100, 119, 500)] == [0, 5, 5, 6]
 
 
 def test_silence_stops_the_machine(driven) -> None:
@@ -240,7 +240,7 @@ def test_silence_stops_the_machine(driven) -> None:
         assert drive_until(socket, [1, 0], lambda: speed(driven) > 0.1)
         assert eventually(lambda: driven.session.shown.stopped)
         assert eventually(lambda: speed(driven) < 1e-2)
-        assert driven.session.phase is Phase.RUNNING
+        assert driven.session.phase is DrivePhase.RUNNING
 
 
 def test_a_lost_connection_stops_the_machine_and_keeps_the_recording(driven) -> None:
@@ -249,7 +249,7 @@ def test_a_lost_connection_stops_the_machine_and_keeps_the_recording(driven) -> 
         say(socket, do="record")
         assert drive_until(socket, [1, 0], lambda: speed(driven) > 0.1)
         socket.socket.close()  # no goodbye
-    assert eventually(lambda: driven.session.phase is Phase.PAUSED)
+    assert eventually(lambda: driven.session.phase is DrivePhase.PAUSED)
     assert speed(driven) < 1e-2
     assert eventually(lambda: len(driven.server.saved) == saved + 1)
     assert driven.server.saved[-1].stat().st_size > 0
@@ -266,7 +266,7 @@ def test_the_first_drives_and_others_watch(driven, caplog) -> None:
                 second, [1, 0], lambda: any("order of a spectator" in r.getMessage() for r in caplog.records)
             )
             assert speed(driven) < 1e-2
-            assert driven.session.phase is Phase.RUNNING
+            assert driven.session.phase is DrivePhase.RUNNING
             say(second, do="take", group="left")
             assert heard(second, "status")["yours"] == []
             say(first, do="give", group="left")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from articulus.browser.drive.recording import Recording
-from articulus.browser.drive.session import SHOW, Phase
+from articulus.browser.drive.session import SHOW, DrivePhase
 from articulus.simulation.results.run import Run
 
 from .support import MS, HandClock, go, session, two_link
@@ -58,10 +58,10 @@ def test_leaving_stops_then_pauses_and_keeps_the_recording(clock) -> None:
     hold(driven, clock, (1.0, 0.0), 0.5)
     driven.ask(driven.leave)
     go(driven, clock, 0.5)
-    assert driven.phase is Phase.RUNNING
+    assert driven.phase is DrivePhase.RUNNING
     assert driven.shown.axes == (0.0, 0.0)
     go(driven, clock, 0.6)
-    assert driven.phase is Phase.PAUSED
+    assert driven.phase is DrivePhase.PAUSED
     assert speed(driven) < 1e-3
     assert len(kept) == 1
     assert kept[0].duration == pytest.approx(1.5, abs=0.03)
@@ -73,7 +73,7 @@ def test_coming_back_in_time_goes_on(clock) -> None:
     go(driven, clock, 0.5)
     driven.ask(driven.enter)
     go(driven, clock, 2.0)
-    assert driven.phase is Phase.RUNNING
+    assert driven.phase is DrivePhase.RUNNING
 
 
 def test_leaving_during_a_replay_pauses(clock) -> None:
@@ -83,7 +83,7 @@ def test_leaving_during_a_replay_pauses(clock) -> None:
     driven.ask(driven.replay)
     driven.ask(driven.leave)
     go(driven, clock, 1.1)
-    assert driven.phase is Phase.PAUSED
+    assert driven.phase is DrivePhase.PAUSED
 
 
 def test_pause_stops_time_and_reset_goes_back(clock) -> None:
@@ -100,7 +100,7 @@ def test_pause_stops_time_and_reset_goes_back(clock) -> None:
     clock.pass_by(400 * MS)
     driven.work(1)
     assert driven.plant.q(driven.plant.state()) == pytest.approx(driven.plant.q(start), abs=1e-9)
-    assert driven.phase is Phase.RUNNING
+    assert driven.phase is DrivePhase.RUNNING
 
 
 def test_a_recording_is_a_run_that_can_be_saved_and_replayed(clock, tmp_path) -> None:
@@ -124,11 +124,11 @@ def test_a_recording_is_a_run_that_can_be_saved_and_replayed(clock, tmp_path) ->
     assert run["sticks.axes"][-1] == pytest.approx([1.0, 0.0])
     driven.ask(driven.replay)
     go(driven, clock, 0.25)
-    assert driven.phase is Phase.REPLAY
+    assert driven.phase is DrivePhase.REPLAY
     assert driven.shown.t == pytest.approx(0.25, abs=SHOW * 1e-3)
     assert driven.plant.q(driven.shown.state) == pytest.approx(run.q[24], abs=0.02)
     go(driven, clock, 0.5)
-    assert driven.phase is Phase.PAUSED
+    assert driven.phase is DrivePhase.PAUSED
 
 
 def test_a_second_recording_gets_its_own_file(clock, tmp_path) -> None:
@@ -141,12 +141,12 @@ def test_a_machine_that_diverged_waits_for_a_reset(clock) -> None:
     driven = session(clock)
     driven.plant._x[0, driven.plant.system.places["v"]] = np.nan
     go(driven, clock, 0.05)
-    assert driven.phase is Phase.FAULT
+    assert driven.phase is DrivePhase.FAULT
     driven.ask(driven.resume)
     driven.ask(driven.record)
     go(driven, clock, 0.05)
-    assert driven.phase is Phase.FAULT
+    assert driven.phase is DrivePhase.FAULT
     driven.ask(driven.reset)
     go(driven, clock, 0.05)
-    assert driven.phase is Phase.RUNNING
+    assert driven.phase is DrivePhase.RUNNING
     assert np.isfinite(driven.plant.state()).all()

@@ -19,7 +19,7 @@ from websockets.sync.client import connect
 
 import articulus as art
 from articulus.browser import Viewing, view
-from articulus.browser.viewer import Session
+from articulus.browser.viewer import ViewerSession
 from articulus.errors import InputError
 
 from ..browser import PATIENCE, eventually, kept
@@ -217,4 +217,4 @@ def test_messages_of_long_chains_are_looked_at(served: Any) -> None:
 
 def test_a_port_that_cannot_be() -> None:
     with pytest.raises(InputError, match=r"cannot listen on .*:70000"):
-        Viewing(Session(art.load("two_link")), port=70_000)
+        Viewing(ViewerSession(art.load("two_link")), port=70_000)

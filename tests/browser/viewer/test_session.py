@@ -15,7 +15,7 @@ import closed_zoo
 import flexible_zoo
 import zoo
 from articulus.browser.packing import unpack
-from articulus.browser.viewer import Session
+from articulus.browser.viewer import ViewerSession
 from articulus.browser.viewer.shapes import natural_modes
 from articulus.browser.web import MessageError
 from articulus.errors import InputError
@@ -27,7 +27,7 @@ def poses(answer: dict, bodies: int) -> np.ndarray:
 
 def test_a_freedom_moves_what_hangs_on_it() -> None:
     arm = art.load("puma600")
-    session = Session(arm)
+    session = ViewerSession(arm)
     q = [0.1, -0.4, 0.9, 0.2, 0.3, -0.1]
     answer = session.answer({"do": "move", "q": q, "freedom": 2, "by": 0.25})
     expected = np.array(q) + 0.25 * np.eye(6)[2]
@@ -41,7 +41,7 @@ def test_a_freedom_moves_what_hangs_on_it() -> None:
 
 def test_a_turn_of_a_quaternion_joint() -> None:
     craft = zoo.random_mechanism(2, 2, (art.Revolute,), floating=True)
-    session = Session(craft)
+    session = ViewerSession(craft)
     freedoms = session.posing.freedoms()
     assert [f["place"] for f in freedoms[:3]] == [-1, -1, -1]
     q = zoo.random_state(craft, 1).q
@@ -53,7 +53,7 @@ def test_a_turn_of_a_quaternion_joint() -> None:
 
 def test_moving_a_joint_keeps_loops_closed() -> None:
     m = art.load("n_four_bar", n=2)
-    session = Session(m)
+    session = ViewerSession(m)
     start = art.assemble(m).q
     hinge = m.v_names.index("hinge0")
     answer = session.answer({"do": "move", "q": start.tolist(), "freedom": hinge, "by": 0.2})
@@ -71,14 +71,14 @@ def test_a_loop_that_cannot_close_says_so_and_stays() -> None:
     bars.frame("tip", "b", at=art.Pose((1.0, 0, 0))).frame("post", "ground", at=art.Pose((1.9, 0, 0)))
     bars.constrain(art.PointOnPoint("pin", "tip", "post"))
     start = art.assemble(bars, [0.3, -0.6]).q
-    answer = Session(bars).answer({"do": "move", "q": start.tolist(), "freedom": 0, "by": 1.5})
+    answer = ViewerSession(bars).answer({"do": "move", "q": start.tolist(), "freedom": 0, "by": 1.5})
     assert "cannot be closed" in answer["note"]
     np.testing.assert_array_equal(answer["q"], start)
 
 
 def test_a_frame_is_drawn_to_a_place() -> None:
     arm = art.load("puma600")
-    session = Session(arm)
+    session = ViewerSession(arm)
     q = np.array([0.1, -0.4, 0.9, 0.2, 0.3, -0.1])
     goal = arm.pose("tool", q + 0.1)
     message = {"do": "reach", "q": q.tolist(), "frame": "tool", "position": goal[:3, 3].tolist()}
@@ -104,7 +104,7 @@ def test_modes_of_a_pendulum() -> None:
         found = natural_modes(pendulum(), np.array([q]))
         assert found.omega_squared[0] == pytest.approx(sign * omega2, rel=1e-9)  # fourth-order differences
         assert found.plain()[0]["kind"] == kind
-    assert Session(pendulum()).answer({"do": "modes", "q": [0.0], "locked": False})["modes"] == [
+    assert ViewerSession(pendulum()).answer({"do": "modes", "q": [0.0], "locked": False})["modes"] == [
         {"kind": "vibration", "value": pytest.approx(np.sqrt(omega2) / (2 * np.pi), rel=1e-9)}
     ]
 
@@ -152,7 +152,7 @@ def test_locked_joints_leave_the_flexible_body() -> None:
 
 
 def test_a_mode_is_played_with_the_amplitude_asked_for() -> None:
-    session = Session(pendulum())
+    session = ViewerSession(pendulum())
     answer = session.answer({"do": "mode", "q": [0.0], "locked": False, "number": 0, "amplitude": 0.1})
     run = answer["run"]
     t, moved = unpack(run["t"])[:, 0], unpack(run["poses"])
@@ -178,7 +178,7 @@ def arm_of(length: float) -> art.Mechanism:
 
 def test_a_run_is_shown_with_the_parameters_that_it_was_made_with() -> None:
     run = art.simulate(arm_of(1.0), 0.02, params={"length": 3.0}, step=1e-2)
-    session = Session(run)
+    session = ViewerSession(run)
     drawn = unpack(session._shown[0]["poses"])[:, 7]
     np.testing.assert_array_equal(drawn, 3.0)
     posed = session.answer({"do": "move", "q": [0.0, 0.0], "freedom": 1, "by": 0.3})
@@ -188,7 +188,7 @@ def test_a_run_is_shown_with_the_parameters_that_it_was_made_with() -> None:
 @pytest.mark.parametrize("given", [None, {"length": np.array([1.0, 2.0])}])
 def test_each_run_of_a_batch_is_shown_with_its_own_parameters(given: dict | None) -> None:
     batch = art.rollout(arm_of(5.0), 0.02, params={"length": np.array([1.0, 2.0])}, step=1e-2)
-    session = Session(batch, params=given)
+    session = ViewerSession(batch, params=given)
     assert [unpack(run["poses"])[0, 7] for run in session._shown] == [1.0, 2.0]
     posed = session.answer({"do": "move", "q": [0.0, 0.0], "freedom": 1, "by": 0.3})
     assert poses(posed, 2)[1, 0] == pytest.approx(1.0)
@@ -197,11 +197,11 @@ def test_each_run_of_a_batch_is_shown_with_its_own_parameters(given: dict | None
 def test_options_that_would_have_no_effect_are_refused() -> None:
     run = art.simulate(pendulum(), 0.01)
     with pytest.raises(InputError, match="position q for a run"):
-        Session(run, q=[0.1])
+        ViewerSession(run, q=[0.1])
     with pytest.raises(InputError, match="ranges of 'kp'"):
-        Session(run, ranges={"kp": (1.0, 2.0)})
+        ViewerSession(run, ranges={"kp": (1.0, 2.0)})
     with pytest.raises(InputError, match=r"'q' has shape \(2,\); expected \(1,\)"):
-        Session(pendulum(), q=[0.1, 0.2])
+        ViewerSession(pendulum(), q=[0.1, 0.2])
 
 
 # messages without sense
@@ -229,15 +229,15 @@ GOOD = {"do": "move", "q": [0.0], "freedom": 0, "by": 0.1}
 )
 def test_messages_without_sense(message: dict) -> None:
     with pytest.raises(MessageError):
-        Session(pendulum()).answer(message)
+        ViewerSession(pendulum()).answer(message)
 
 
 def test_an_unknown_frame_is_answered_with_its_reason() -> None:
     asked = {"do": "reach", "q": [0.0], "frame": "rodd", "position": [0, 0, 0], "quaternion": None}
-    assert "did you mean 'rod'" in Session(pendulum()).answer(asked)["error"]
+    assert "did you mean 'rod'" in ViewerSession(pendulum()).answer(asked)["error"]
 
 
-SESSION = Session(pendulum())
+SESSION = ViewerSession(pendulum())
 VALUES = st.recursive(
     st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=3),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.dynamics.definite import Definite, always_definite
+from articulus.dynamics.positive_definite import Definite, always_definite
 from articulus.dynamics.quantities import function
 from articulus.structure import beam_body
 from flexible_zoo import random_modes
@@ -72,7 +72,8 @@ def test_the_mass_matrix_of_the_whole_is_made_once(monkeypatch) -> None:
     """A slender beam by itself can turn about its axis without mass, so that the whole mechanism is asked in every run."""
     made = []
     monkeypatch.setattr(
-        "articulus.dynamics.definite.function", lambda d, name: made.append(name) or function(d, name)
+        "articulus.dynamics.positive_definite.function",
+        lambda d, name: made.append(name) or function(d, name),
     )
     m = on_a_hinge(beam_body(1.0, EI=1.0, mass_per_length=1.0, modes=2).at_level("inconsistent"))
     asked = Definite(m.description)

@@ -15,8 +15,8 @@ import zoo
 from articulus.dynamics.constraints import by_displacement
 from articulus.dynamics.inverse import newton_euler
 from articulus.dynamics.mass_matrix import mass_matrix
-from articulus.dynamics.passes import Inline
 from articulus.dynamics.passive import passive_forces
+from articulus.dynamics.recursion import Inline
 from articulus.dynamics.tree import Tree
 from articulus.model.mechanism.modes import LEVELS
 from flexible_zoo import random_modes, soften, state

@@ -11,8 +11,8 @@ from test_one_tree import mixed
 import articulus as art
 import zoo
 from articulus import structure
-from articulus.dynamics.passes import Rolled
 from articulus.dynamics.quantities import QUANTITIES, compilable, form, function
+from articulus.dynamics.recursion import Rolled
 from articulus.dynamics.tree import Tree
 from flexible_zoo import soften, state
 

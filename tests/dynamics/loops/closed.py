@@ -13,8 +13,8 @@ import articulus as art
 import zoo
 from articulus.cases.slider_crank import mechanism
 from articulus.dynamics.kinematics import position_rate
-from articulus.dynamics.loops import Problem
-from articulus.dynamics.loops.canonical import Point
+from articulus.dynamics.loops import ConstraintProblem
+from articulus.dynamics.loops.canonical import CanonicalSymbols
 from articulus.dynamics.loops.joint_form import joint_form
 from articulus.dynamics.tree import Tree
 from articulus.model.mechanism import Constraint, Description, LoopJoint, PointOnPoint, Pose
@@ -31,7 +31,7 @@ class Closed:
     tree: Tree
     tau: SX
     t: SX
-    problem: Problem
+    problem: ConstraintProblem
     q: np.ndarray
     v: np.ndarray
     force: np.ndarray
@@ -43,8 +43,8 @@ class Closed:
         return [np.array(ca.densify(x)).squeeze(axis=1) if x.shape[1] == 1 else np.array(x) for x in out]
 
     @property
-    def point(self) -> Point:
-        return Point(self.tree.q, self.tree.v, self.t, position_rate(self.tree, self.tree.v))
+    def point(self) -> CanonicalSymbols:
+        return CanonicalSymbols(self.tree.q, self.tree.v, self.t, position_rate(self.tree, self.tree.v))
 
 
 def close(description: Description, *constraints: Constraint) -> Description:
@@ -90,7 +90,7 @@ def reference(closed: Closed) -> tuple[np.ndarray, np.ndarray]:
     return kkt(M, G, f, gamma)
 
 
-def slider_crank() -> tuple[Problem, Point]:
+def slider_crank() -> tuple[ConstraintProblem, CanonicalSymbols]:
     """Return the slider-crank of Bayo & Avello 1994 in q = (x1, y1, x2)."""
     system = mechanism.slider_crank()
     return system.problem, system.at

@@ -10,10 +10,10 @@ from casadi import MX, SX
 import articulus as art
 from articulus.dynamics.closed_equations import ClosedEquations
 from articulus.dynamics.constraints import closures
-from articulus.dynamics.loops.base import Problem
-from articulus.dynamics.loops.branches import Branches, State
+from articulus.dynamics.loops.base import ConstraintProblem
+from articulus.dynamics.loops.branches import Branches, BranchState
 from articulus.dynamics.loops.projection import Projection
-from articulus.dynamics.loops.regularized import regularized
+from articulus.dynamics.loops.regularized import regularized_dynamics
 from articulus.dynamics.tree import tree_of
 from articulus.simulation.loop import constraint_equations
 from articulus.simulation.loop.displacement import displacement
@@ -69,10 +69,10 @@ def whole(m: art.Mechanism) -> tuple[ClosedEquations, SX, SX]:
     return equations, active, ca.vertcat(*rows)
 
 
-def graph_state(m: art.Mechanism) -> State:
+def graph_state(m: art.Mechanism) -> BranchState:
     d = m.description
     sizes = (d.nq, d.nv, 1, len(d.parameters), len(d.constraints))
-    return State(*(MX.sym(name, n) for name, n in zip(("q", "v", "t", "p", "active"), sizes)))
+    return BranchState(*(MX.sym(name, n) for name, n in zip(("q", "v", "t", "p", "active"), sizes)))
 
 
 def test_accelerations_are_those_of_the_regularized_form(mechanism):
@@ -84,7 +84,7 @@ def test_accelerations_are_those_of_the_regularized_form(mechanism):
     held = type(e.rows)(
         *(on * x if x.is_column() else ca.mtimes(ca.diag(on), x) for x in vars(e.rows).values())
     )
-    found = regularized(Problem(M, tau - bias, held), 1 / COMPLIANCE, iterations=2)
+    found = regularized_dynamics(ConstraintProblem(M, tau - bias, held), 1 / COMPLIANCE, iterations=2)
     symbols = [e.symbols.q, e.symbols.v, e.t, e.symbols.p, active, tau, wrench]
     expected = ca.Function("expected", symbols, [found.vdot, found.multipliers])
     s, tau, wrench = graph_state(mechanism), MX.sym("tau", mechanism.nv), MX.sym("wrench", 6)

@@ -10,8 +10,8 @@ from casadi import SX
 from scipy.integrate import solve_ivp
 
 from articulus.dynamics.constraints import Constraints
-from articulus.dynamics.loops import Problem, lagrange, suggested_penalty
-from articulus.dynamics.loops.canonical import Point, canonical
+from articulus.dynamics.loops import ConstraintProblem, lagrange, suggested_penalty
+from articulus.dynamics.loops.canonical import CanonicalSymbols, canonical
 
 END = 0.2
 
@@ -44,7 +44,7 @@ def test_moves_as_multipliers_do(name):
     np.testing.assert_allclose(found[: len(c.q)], expected[: len(c.q)], atol=1e-8)
 
 
-def skate() -> tuple[Problem, Point]:
+def skate() -> tuple[ConstraintProblem, CanonicalSymbols]:
     """Return a skate on a slope: q = (x, y, angle), no motion across the blade, mass center ahead of the contact."""
     q, v = SX.sym("q", 3), SX.sym("v", 3)
     s, c, ahead = ca.sin(q[2]), ca.cos(q[2]), 0.3
@@ -55,7 +55,7 @@ def skate() -> tuple[Problem, Point]:
     A = ca.horzcat(-s, c, 0)
     rate = ca.mtimes(A, v)
     rows = Constraints(SX.zeros(1), A, rate, ca.jtimes(rate, q, v))
-    return Problem(M, f, rows), Point(q, v, SX.sym("t"), v)
+    return ConstraintProblem(M, f, rows), CanonicalSymbols(q, v, SX.sym("t"), v)
 
 
 def test_rows_that_restrict_velocities_only():

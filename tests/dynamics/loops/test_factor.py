@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from casadi import SX
 
-from articulus.dynamics.loops import augmented, lagrange, regularized
-from articulus.dynamics.loops.factor import Factored, solve
+from articulus.dynamics.loops import augmented, lagrange, regularized_dynamics
+from articulus.dynamics.loops.factor import Factorization, solve
 from articulus.dynamics.loops.joint_form import joint_form
 from articulus.dynamics.tree import Tree
 from articulus.errors import InputError
@@ -36,9 +36,9 @@ def test_solves(seed):
 def test_half_substitutions_make_the_inverse(seed):
     """Y' D^-1 Y = G A^-1 G' with Y = L^-1 G'."""
     A, G = sparse_matrix(seed), np.random.default_rng(seed).normal(size=(4, 12))
-    factored = Factored(SX(ca.DM(A)))
+    factored = Factorization(SX(ca.DM(A)))
     Y = factored.forward(SX(ca.DM(G.T)))
-    found = on_numbers(ca.mtimes(Y.T, factored.scaled(Y)))
+    found = on_numbers(ca.mtimes(Y.T, factored.divide_by_pivots(Y)))
     np.testing.assert_allclose(found, G @ np.linalg.solve(A, G.T), rtol=1e-11, atol=1e-11)
 
 
@@ -54,7 +54,7 @@ def test_an_arrow_does_not_fill():
 
 FORMS = {
     "lagrange": lambda p: lagrange(p),
-    "regularized": lambda p: regularized(p, 1e10),
+    "regularized": lambda p: regularized_dynamics(p, 1e10),
     "augmented": lambda p: augmented(p, 1e6),
 }
 

@@ -10,11 +10,17 @@ from casadi import SX
 
 from articulus.dynamics import energy
 from articulus.dynamics.constraints import Constraints
-from articulus.dynamics.loops import augmented, generic_penalty, lagrange, regularized, suggested_penalty
+from articulus.dynamics.loops import (
+    augmented,
+    generic_penalty,
+    lagrange,
+    regularized_dynamics,
+    suggested_penalty,
+)
 from articulus.dynamics.loops.absolute import absolute
-from articulus.dynamics.loops.base import Problem
-from articulus.dynamics.loops.null_space import independent_rows, null_space, partition, partitioned
-from articulus.dynamics.loops.pivoted import independent, pivoted
+from articulus.dynamics.loops.base import ConstraintProblem
+from articulus.dynamics.loops.null_space import independent_rows, null_space, partition, partitioned_basis
+from articulus.dynamics.loops.pivoted import independent, pivoted_elimination
 from articulus.dynamics.mass_matrix import mass_matrix
 from articulus.errors import InputError, UnsupportedOperation
 
@@ -54,7 +60,7 @@ def test_augmented_iterations_reach_the_multipliers(name):
 def test_regularized_iterations_reach_the_multipliers(name):
     c = closed.get(name)
     vdot, multipliers = closed.reference(c)
-    found = c.numbers(*_both(regularized(c.problem, penalty(c, 1e10), iterations=2)))
+    found = c.numbers(*_both(regularized_dynamics(c.problem, penalty(c, 1e10), iterations=2)))
     agree(found[0], vdot)
     agree(found[1], multipliers)
 
@@ -65,7 +71,8 @@ def test_augmented_and_regularized_are_the_same_iterates(name, iterations):
     """A small penalty keeps the iterates away from their limit and rounding small."""
     c = closed.get(name)
     one, other = (
-        c.numbers(*_both(form(c.problem, 30.0, 2.0, 0.7, iterations))) for form in (augmented, regularized)
+        c.numbers(*_both(form(c.problem, 30.0, 2.0, 0.7, iterations)))
+        for form in (augmented, regularized_dynamics)
     )
     agree(one[0], other[0])
     agree(one[1], other[1])
@@ -88,7 +95,9 @@ def test_null_spaces(name):
     vdot, multipliers = closed.reference(c)
     (G,) = c.numbers(c.problem.constraints.G)
     split = partition(G)
-    R, *found = c.numbers(partitioned(c.problem.constraints.G, split), *_both(null_space(c.problem, split)))
+    R, *found = c.numbers(
+        partitioned_basis(c.problem.constraints.G, split), *_both(null_space(c.problem, split))
+    )
     agree(G @ R, np.zeros((3, len(vdot) - 3)))
     agree(found[0], vdot)
     agree(found[1], multipliers)
@@ -99,7 +108,7 @@ def test_partitions_chosen_anew_at_every_evaluation(name):
     """The same expressions serve positions with different partitions; G N = 0, N N = N."""
     c = closed.get(name)
     vdot, multipliers = closed.reference(c)
-    split = pivoted(c.problem.M, c.problem.constraints.G)
+    split = pivoted_elimination(c.problem.M, c.problem.constraints.G)
     G, N, F, *found = c.numbers(c.problem.constraints.G, split.basis, split.F, *_both(independent(c.problem)))
     agree(G @ N, np.zeros((3, len(vdot))))
     agree(N @ N, N)
@@ -113,7 +122,7 @@ def test_a_partition_chosen_anew_goes_through_every_toggle():
     """Slider-crank all around: somewhere every single partition is bad, the pivots never; dead points are singular."""
     problem, at = closed.slider_crank()
     f = ca.Function(
-        "f", [at.q, at.v], [independent(problem).vdot, regularized(problem, 1e10, iterations=3).vdot]
+        "f", [at.q, at.v], [independent(problem).vdot, regularized_dynamics(problem, 1e10, iterations=3).vdot]
     )
     for angle in np.linspace(0.01, 2 * np.pi + 0.01, 50):
         s, c = np.sin(angle), np.cos(angle)
@@ -128,7 +137,7 @@ def test_rows_of_zeros_have_no_multiplier():
     M, f, G, gamma = c.numbers(c.problem.M, c.problem.f, rows.G, rows.gamma)
     expected = closed.kkt(M, G[1:2], f, gamma[1:2])[0]
     for form in (lagrange, independent):
-        found, multipliers = c.numbers(*_both(form(Problem(c.problem.M, c.problem.f, one))))
+        found, multipliers = c.numbers(*_both(form(ConstraintProblem(c.problem.M, c.problem.f, one))))
         agree(found, expected)
         assert (multipliers[[0, 2]] == 0.0).all()
 
@@ -201,7 +210,7 @@ def test_redundant_rows(name):
     assert len(split.rows) == len(split.dependent) == 3
     big = penalty(double, 1e8)
     forms = [
-        regularized(double.problem, big, iterations=2),
+        regularized_dynamics(double.problem, big, iterations=2),
         augmented(double.problem, penalty(double, 1e5), iterations=6),
         null_space(double.problem, split),
         lagrange(double.problem),
@@ -217,13 +226,16 @@ def test_redundant_rows(name):
 def test_baumgarte_terms(name):
     c = closed.get(name)
     rows = c.problem.constraints
-    for form in (lagrange(c.problem, 5.0, 0.7), regularized(c.problem, penalty(c, 1e10), 5.0, 0.7, 2)):
+    for form in (
+        lagrange(c.problem, 5.0, 0.7),
+        regularized_dynamics(c.problem, penalty(c, 1e10), 5.0, 0.7, 2),
+    ):
         wanted = rows.gamma + 2 * 5.0 * 0.7 * rows.rate + 25.0 * rows.g
         rest, size = c.numbers(ca.mtimes(rows.G, form.vdot) + wanted, wanted)
         agree(rest / np.abs(size).max(), np.zeros(3))
 
 
-@pytest.mark.parametrize("form", [augmented, regularized])
+@pytest.mark.parametrize("form", [augmented, regularized_dynamics])
 def test_rows_that_are_switched_off_do_nothing(form):
     c = closed.get("several_roots")
     (M, f), rows = c.numbers(c.problem.M, c.problem.f), c.problem.constraints
@@ -254,7 +266,7 @@ def test_energy_changes_by_the_power_of_the_joint_forces(name):
     assert found == pytest.approx(expected, abs=1e-9 * max(1.0, abs(expected)))
 
 
-@pytest.mark.parametrize("form", [augmented, regularized])
+@pytest.mark.parametrize("form", [augmented, regularized_dynamics])
 def test_acceleration_at_a_singular_position(form):
     """Slider-crank with the crank upright (Bayo & Avello 1994): (0, -1, 0), where the whole system has no inverse."""
     problem, at = closed.slider_crank()

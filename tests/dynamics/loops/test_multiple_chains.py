@@ -17,13 +17,13 @@ from articulus.dynamics.loops.contact import (
     SLIDING_PLANE,
     SLIDING_POINT,
     SOFT_FINGER,
-    Contact,
+    GeneralJoint,
 )
 from articulus.dynamics.loops.multiple_chains import Grasp, multiple_chains, require_grasp
 from articulus.errors import InputError, NumericalError
 
 ALL_CONTACTS = (RIGID, HINGE, SOFT_FINGER, HARD_POINT, SLIDING_PLANE, SLIDING_LINE, SLIDING_POINT)
-OBLIQUE = Contact("oblique", ((0.6, 0.0, 0.0, 0.0, 0.8, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 1.0)))
+OBLIQUE = GeneralJoint("oblique", ((0.6, 0.0, 0.0, 0.0, 0.8, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 1.0)))
 GRASPS = {
     "three rigid": [(6, RIGID)] * 3,
     "three hard points": [(6, HARD_POINT)] * 3,
@@ -52,7 +52,7 @@ def skew(p: np.ndarray) -> np.ndarray:
     return np.array([[0, -p[2], p[1]], [p[2], 0, -p[0]], [-p[1], p[0], 0]])
 
 
-def contact_rows(mech: art.Mechanism, contact: Contact, q0: np.ndarray, q: np.ndarray) -> np.ndarray:
+def contact_rows(mech: art.Mechanism, contact: GeneralJoint, q0: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Return the rows phi^c' (velocity of the member at the tip - velocity of the tip) by v_0 and v, with phi below."""
     tip, at = zoo.ask(mech, "pose", q, frames=("tool",)), zoo.ask(held(), "pose", q0, frames=("box",))
     shift = np.eye(6)
@@ -62,7 +62,9 @@ def contact_rows(mech: art.Mechanism, contact: Contact, q0: np.ndarray, q: np.nd
     return axes.T @ np.hstack([J0, -zoo.ask(mech, "jacobian", q, frames=("tool",))])
 
 
-def whole_system(mechs: list[art.Mechanism], contacts: list[Contact], args: list[np.ndarray]) -> np.ndarray:
+def whole_system(
+    mechs: list[art.Mechanism], contacts: list[GeneralJoint], args: list[np.ndarray]
+) -> np.ndarray:
     """Return all accelerations from one dense system; the rates of the rows by central differences."""
     q0, v0, tau0 = args[:3]
     sizes = [6, *(m.nv for m in mechs)]
@@ -88,7 +90,7 @@ def whole_system(mechs: list[art.Mechanism], contacts: list[Contact], args: list
     return np.linalg.solve(np.block([[M, G.T], [G, np.zeros((m, m))]]), np.concatenate([f, -gamma]))[:n]
 
 
-def random_arguments(mechs: list[art.Mechanism], contacts: list[Contact]) -> list[np.ndarray]:
+def random_arguments(mechs: list[art.Mechanism], contacts: list[GeneralJoint]) -> list[np.ndarray]:
     s = zoo.random_state(held(), 1)
     out = [s.q, s.v, s.tau]
     for k, (mech, contact) in enumerate(zip(mechs, contacts)):
@@ -162,7 +164,7 @@ def test_a_chain_at_a_singular_position_is_told() -> None:
         arm.body(f"b{i}", mass=1.0, com=(0.5, 0, 0), inertia=(0.1, 0.1, 0.1))
         arm.joint(f"j{i}", art.Revolute((0, 0, 1)), parent, f"b{i}", at=(1.0 if i else 0.0, 0, 0))
         parent = f"b{i}"
-    in_plane = Contact("in-plane point", ((0, 0, 0, 1, 0, 0), (0, 0, 0, 0, 1, 0)))
+    in_plane = GeneralJoint("in-plane point", ((0, 0, 0, 1, 0, 0), (0, 0, 0, 0, 1, 0)))
     grasp = Grasp(arm.frame("tip", "b2", at=(1.0, 0, 0)).description, "tip", in_plane)
     require_grasp(grasp, np.array([0.1, 0.5, -0.3]))
     with pytest.raises(
@@ -184,4 +186,4 @@ def test_contacts_split_the_six_motions() -> None:
 @pytest.mark.parametrize("rows", [(), ((1.0, 0, 0),), ((2.0, 0, 0, 0, 0, 0),), np.ones((7, 6)) / 6])
 def test_a_contact_that_is_none_is_refused(rows: tuple) -> None:
     with pytest.raises(InputError, match="contact 'odd'"):
-        Contact("odd", tuple(map(tuple, rows)))
+        GeneralJoint("odd", tuple(map(tuple, rows)))

@@ -11,7 +11,7 @@ from casadi import SX
 from articulus import kernel
 from articulus.dynamics import energy
 from articulus.dynamics.kinematics import integrate_position
-from articulus.dynamics.loops import regularized, suggested_penalty
+from articulus.dynamics.loops import regularized_dynamics, suggested_penalty
 from articulus.dynamics.loops.joint_form import joint_form
 from articulus.dynamics.loops.projection import Projection
 from articulus.dynamics.tree import Tree
@@ -82,7 +82,7 @@ def stepper(n: int, h: float) -> tuple[kernel.Kernel, np.ndarray, ca.Function]:
     matrices = ca.Function("matrices", [q], [problem.M, rows.G])
     penalty = ca.DM(suggested_penalty(*(np.array(x) for x in matrices(np.zeros(nv)))))
     x = ca.vertcat(q, v)
-    f = ca.Function("f", [x], [ca.vertcat(v, regularized(problem, penalty).vdot)])
+    f = ca.Function("f", [x], [ca.vertcat(v, regularized_dynamics(problem, penalty).vdot)])
     end = runge_kutta_step(RK4.tableau, lambda _, y: f(y), 0.0, x, h)
     q1, v1 = end[:nv], end[nv:]
     position, rate = ca.Function("g", [q], [rows.g]), ca.Function("rate", [q, v], [rows.rate])

@@ -10,7 +10,7 @@ from casadi import SX
 import articulus as art
 import zoo
 from articulus.dynamics.constraints import constraints
-from articulus.dynamics.loops import Problem, lagrange
+from articulus.dynamics.loops import ConstraintProblem, lagrange
 from articulus.dynamics.loops.rank import require_full_rank
 from articulus.dynamics.loops.servo import joint_directions, servo
 from articulus.dynamics.mass_matrix import mass_matrix
@@ -26,7 +26,7 @@ class Held:
         self.mech = zoo.random_mechanism(4, bodies=bodies, joints=(art.Revolute,), branching=0.0)
         self.mech.constrain(PointOnPoint("driven", "bench", "tool"))
         tree, t, self.f = Tree(self.mech.description), SX.sym("t"), SX.sym("f", bodies)
-        self.problem = Problem(mass_matrix(tree), self.f, constraints(tree, tree.v, t))
+        self.problem = ConstraintProblem(mass_matrix(tree), self.f, constraints(tree, tree.v, t))
         self.inputs = [tree.q, tree.v, self.f]
         self.state = zoo.random_state(self.mech, 7)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from articulus.errors import InputError
-from articulus.model.files import Grid, Material, Section, parse_bulk, read_bulk
+from articulus.model.files import FeGrid, FeMaterial, FeSection, parse_bulk, read_bulk
 
 from .support import BEAM, PROPERTIES, small
 
@@ -60,12 +60,12 @@ def test_every_format_says_the_same(text: str) -> None:
 
 def test_what_one_bar_is() -> None:
     model = parse_bulk(BEAM)
-    assert model.grids == (Grid(1, (0.0, 0.0, 0.0)), Grid(2, (1.0, 0.0, 0.0)))
+    assert model.grids == (FeGrid(1, (0.0, 0.0, 0.0)), FeGrid(2, (1.0, 0.0, 0.0)))
     assert model.fixed == tuple((1, c) for c in range(1, 7))
     (beam,) = model.beams
     assert (beam.id, beam.grids, beam.orientation) == (5, (1, 2), (0.0, 1.0, 0.0))
-    assert beam.section == Section(3, 1e-4, 1e-9, 2e-9, J=3e-9)
-    assert beam.material == Material(7, 2.1e11, 2.1e11 / 2.6, 0.3, 7850.0)
+    assert beam.section == FeSection(3, 1e-4, 1e-9, 2e-9, J=3e-9)
+    assert beam.material == FeMaterial(7, 2.1e11, 2.1e11 / 2.6, 0.3, 7850.0)
     assert model.dofs == tuple((g, c) for g in (1, 2) for c in range(1, 7))
 
 
@@ -128,7 +128,7 @@ def test_orientation_vectors() -> None:
     assert parse_bulk(basic).beams[0].orientation == (0.0, 1.0, 0.0)
 
 
-def section(card: str) -> Section:
+def section(card: str) -> FeSection:
     text = BEAM.replace("CBAR    5       3", "CBEAM   5       4") + card
     return parse_bulk(text).beams[0].section
 
@@ -136,11 +136,11 @@ def section(card: str) -> Section:
 def test_beam_sections() -> None:
     start = (4, 7, "1.", "2.", "3.", ".1", "4.", "5.")
     plain = section(small("PBEAM", *start))
-    assert plain == Section(4, 1.0, 2.0, 3.0, 0.1, 4.0, 5.0, 1.0, 1.0)
+    assert plain == FeSection(4, 1.0, 2.0, 3.0, 0.1, 4.0, 5.0, 1.0, 1.0)
     stations = (*start, "NO", "1.", "1.", "2.", None, None, None, None, ".5", ".6")
-    assert section(small("PBEAM", *stations)) == Section(4, 1.0, 2.0, 3.0, 0.1, 4.0, 5.0, 0.5, 0.6)
+    assert section(small("PBEAM", *stations)) == FeSection(4, 1.0, 2.0, 3.0, 0.1, 4.0, 5.0, 0.5, 0.6)
     stress = (*start, *["0."] * 8, "YES", "1.", *[None] * 6, *["0."] * 8, ".5", ".6")
-    assert section(small("PBEAM", *stress)) == Section(4, 1.0, 2.0, 3.0, 0.1, 4.0, 5.0, 0.5, 0.6)
+    assert section(small("PBEAM", *stress)) == FeSection(4, 1.0, 2.0, 3.0, 0.1, 4.0, 5.0, 0.5, 0.6)
 
 
 def test_material_by_any_two() -> None:
@@ -158,7 +158,7 @@ def test_rods_and_mass_scale() -> None:
         + small("CONM2", 8, 2, None, "3.")
     )
     model = parse_bulk(text + "PARAM,WTMASS,.1\nPARAM,POST,-1\n")
-    assert model.rods[0].section == Section(4, 2e-4, 0.0, 0.0, nsm=0.05)
+    assert model.rods[0].section == FeSection(4, 2e-4, 0.0, 0.0, nsm=0.05)
     np.testing.assert_allclose((model.rods[0].material.rho, model.masses[0].mass), (785.0, 0.3))
     assert model.notes == ("model.bdf:10: PARAM POST is read over",)
 

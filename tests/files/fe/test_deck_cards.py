@@ -13,21 +13,21 @@ from articulus.model.files.fe.bulk import parse_bulk
 from articulus.model.files.fe.structure import bulk_structure
 from articulus.model.files.fe.write import bulk_text
 from articulus.structure import (
-    Average,
     EulerBernoulli,
     Lumped,
     MindlinQuadrilateral,
     Plate,
-    Ply,
     RigidLink,
-    ScalarSpring,
     Section,
     ShellQuadrilateral,
     ShellTriangle,
     Statics,
     Structure,
-    rigid_motions,
 )
+from articulus.structure.element import ScalarSpring
+from articulus.structure.plate import Ply
+from articulus.structure.solution import rigid_motions
+from articulus.structure.ties import Average
 
 from .support import BEAM, PROPERTIES, small
 
@@ -284,21 +284,21 @@ def test_supports_along_curved_axes():
 
 
 def test_what_is_written_is_read():
-    grids = tuple(files.Grid(i + 1, tuple(p)) for i, p in enumerate(CORNERS.tolist()))
+    grids = tuple(files.FeGrid(i + 1, tuple(p)) for i, p in enumerate(CORNERS.tolist()))
     steel, ply = (
-        files.Material(7, 2.1e11, 8e10, 0.3125, 7850.0),
+        files.FeMaterial(7, 2.1e11, 8e10, 0.3125, 7850.0),
         files.Orthotropic(8, 1.8e11, 1e10, 0.28, 7e9, 1600.0),
     )
     layers = tuple(
         files.Layer(m, t, a) for m, t, a in ((ply, 1e-3, 0.3), (steel, 2e-3, 0.0), (ply, 1e-3, -0.3))
     )
-    strip = files.Section(4, 1e-4, 1e-9, 2e-9, J=3e-9)
+    strip = files.FeSection(4, 1e-4, 1e-9, 2e-9, J=3e-9)
     model = files.BulkModel(
         "model", grids,
-        beams=(files.Beam(5, (1, 3), (0.0, 0.0, 1.0), strip, steel, ((5, 6), ()), ((0.0, 0.0, 0.1), (0.0, 0.2, 0.0))),),
+        beams=(files.FeBeam(5, (1, 3), (0.0, 0.0, 1.0), strip, steel, ((5, 6), ()), ((0.0, 0.0, 0.1), (0.0, 0.2, 0.0))),),
         shells=(
-            files.Shell(1, (1, 2, 3, 4), files.LayUp(2, layers, -1e-3, 0.4), 0.2, None, 0.01),
-            files.Shell(2, (1, 2, 4), files.ShellSection(3, 0.01, steel, None, 1.0, 0.1), along=(0.0, 1.0, 0.0)),
+            files.FeShell(1, (1, 2, 3, 4), files.LayUp(2, layers, -1e-3, 0.4), 0.2, None, 0.01),
+            files.FeShell(2, (1, 2, 4), files.ShellSection(3, 0.01, steel, None, 1.0, 0.1), along=(0.0, 1.0, 0.0)),
         ),
         springs=(files.ScalarElement(8, 5.0, (1, 3), (2, 3)),),
         scalar_masses=tuple(files.ScalarElement(10 + c, 0.5, (2, c)) for c in (1, 2, 3)),
@@ -316,13 +316,13 @@ def test_what_is_written_is_read():
 
 def test_integers_given_for_real_numbers_are_written_with_their_point():
     """A field of a real number needs its decimal point."""
-    stuff = files.Material(7, 210, 80, 0, 8)
+    stuff = files.FeMaterial(7, 210, 80, 0, 8)
     model = files.BulkModel(
         "model",
-        (files.Grid(1, (0, 0, 0)), files.Grid(2, (1, 0, 0)), files.Grid(3, (0, 1, 0))),
-        beams=(files.Beam(5, (1, 3), (0, 0, 1), files.Section(4, 1, 1, 1), stuff),),
+        (files.FeGrid(1, (0, 0, 0)), files.FeGrid(2, (1, 0, 0)), files.FeGrid(3, (0, 1, 0))),
+        beams=(files.FeBeam(5, (1, 3), (0, 0, 1), files.FeSection(4, 1, 1, 1), stuff),),
         masses=(files.PointMass(6, 2, 2, (0, 0, 1), ((1, 0, 0), (0, 1, 0), (0, 0, 1))),),
-        shells=(files.Shell(1, (1, 2, 3), files.ShellSection(3, 1, stuff, stuff, 1, 1), 0, None, 1),),
+        shells=(files.FeShell(1, (1, 2, 3), files.ShellSection(3, 1, stuff, stuff, 1, 1), 0, None, 1),),
         springs=(files.ScalarElement(8, 5, (1, 3), (2, 3)),),
     )
     back = parse_bulk(bulk_text(model), "model.bdf")

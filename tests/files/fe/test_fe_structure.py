@@ -9,14 +9,14 @@ from scipy import linalg, sparse
 
 from articulus.errors import InputError
 from articulus.model.files import (
-    Beam,
     BulkModel,
-    Grid,
-    Material,
+    FeBeam,
+    FeGrid,
+    FeMaterial,
+    FeRod,
+    FeSection,
     MatrixSet,
     PointMass,
-    Rod,
-    Section,
     beam_model,
     bulk_structure,
     bulk_text,
@@ -28,8 +28,8 @@ from articulus.model.files import (
 
 from .support import DATA
 
-STEEL = Material(1, 2.1e11, 2.1e11 / 2.6, 0.3, 7850.0)
-THIN = Section(1, 1e-4, 1e-10, 4e-10, J=5e-10)
+STEEL = FeMaterial(1, 2.1e11, 2.1e11 / 2.6, 0.3, 7850.0)
+THIN = FeSection(1, 1e-4, 1e-10, 4e-10, J=5e-10)
 ROOTS = np.array([1.8751040687119611, 4.6940911329741746, 7.8547574382376126])
 """Roots of cosh x cos x = -1."""
 
@@ -165,9 +165,9 @@ def test_matrices_in_turned_axes_are_the_same_structure() -> None:
     [
         ((), (), "0 degrees of freedom for matrices of 2 rows"),
         (((1, 1), (1, 1)), (), "comes twice"),
-        (((1, 1), (1, 0)), (Grid(1, (0.0,) * 3),), "no scalar points"),
-        (((1, 1), (2, 1)), (Grid(1, (0.0,) * 3),), "no place of grid 2"),
-        (((1, 1), (1, 3)), (Grid(1, (0.0,) * 3, axes_of(0.1)),), "component 2 is missing"),
+        (((1, 1), (1, 0)), (FeGrid(1, (0.0,) * 3),), "no scalar points"),
+        (((1, 1), (2, 1)), (FeGrid(1, (0.0,) * 3),), "no place of grid 2"),
+        (((1, 1), (1, 3)), (FeGrid(1, (0.0,) * 3, axes_of(0.1)),), "component 2 is missing"),
     ],
 )
 def test_matrices_without_what_they_need(dofs: tuple, grids: tuple, message: str) -> None:
@@ -183,13 +183,16 @@ def test_what_is_written_is_read() -> None:
     """Numbers to eleven digits; axes and ids as they were."""
     rng = np.random.default_rng(0)
     J = ((2.0, 0.1, 0.2), (0.1, 3.0, -0.3), (0.2, -0.3, 4.0))
-    grids = tuple(Grid(i, tuple(rng.normal(size=3) * 10.0**i), axes_of(0.1 * (i % 2))) for i in range(1, 5))
-    section = Section(2, 1.23456789e-4, 1.1e-8, 2.2e-8, -1e-9, 3e-8, 0.7, 0.5, 0.6)
+    grids = tuple(FeGrid(i, tuple(rng.normal(size=3) * 10.0**i), axes_of(0.1 * (i % 2))) for i in range(1, 5))
+    section = FeSection(2, 1.23456789e-4, 1.1e-8, 2.2e-8, -1e-9, 3e-8, 0.7, 0.5, 0.6)
     model = BulkModel(
         "model",
         grids,
-        (Beam(1, (1, 2), (0.0, 0.6, 0.8), section, STEEL), Beam(2, (2, 3), (0.0, 0.6, 0.8), section, STEEL)),
-        (Rod(3, (1, 4), Section(5, 1e-4, 0.0, 0.0, J=1e-9, nsm=0.1), STEEL),),
+        (
+            FeBeam(1, (1, 2), (0.0, 0.6, 0.8), section, STEEL),
+            FeBeam(2, (2, 3), (0.0, 0.6, 0.8), section, STEEL),
+        ),
+        (FeRod(3, (1, 4), FeSection(5, 1e-4, 0.0, 0.0, J=1e-9, nsm=0.1), STEEL),),
         (PointMass(4, 2, 1.5, (0.1, 0.2, -0.3), J),),
         (9,),
         ((1, 1), (1, 6), (9, 0)),

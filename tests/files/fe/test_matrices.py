@@ -10,13 +10,13 @@ import pytest
 from scipy import io, sparse
 
 from articulus.errors import InputError, ModelError, UnsupportedOperation
-from articulus.model.files import Grid, MatrixSet, read_matrices, read_op2, write_matrices
+from articulus.model.files import FeGrid, MatrixSet, read_matrices, read_op2, write_matrices
 
 K = np.array([[2.0, -1.0], [-1.0, 1.0]])
 
 
 def test_archive(tmp_path: Path) -> None:
-    data = MatrixSet("x", {}, ((4, 1), (7, 2)), (Grid(4, (0.0, 1.0, 2.0)), Grid(7, (3.0, 4.0, 5.0))))
+    data = MatrixSet("x", {}, ((4, 1), (7, 2)), (FeGrid(4, (0.0, 1.0, 2.0)), FeGrid(7, (3.0, 4.0, 5.0))))
     write_matrices(tmp_path / "m.npz", {"K": K, "M": sparse.eye_array(2)}, data=data)
     found = read_matrices(tmp_path / "m.npz")
     np.testing.assert_array_equal(found["K"].toarray(), K)

@@ -13,10 +13,9 @@ from pathlib import Path
 
 from articulus.browser.drive.machine import Machine
 from articulus.browser.drive.plant import Plant
-from articulus.browser.drive.priority import LOOP, SERVER, urgent
-from articulus.browser.drive.realtime import Pacer
+from articulus.browser.drive.realtime import LOOP, SERVER, Pacer, urgent
 from articulus.browser.drive.recording import Recording, can_store
-from articulus.browser.drive.session import Session
+from articulus.browser.drive.session import DriveSession
 from articulus.browser.web import Access
 from articulus.errors import InputError
 
@@ -37,15 +36,15 @@ class Driving:
 
     def __init__(self, machine: Machine, access: Access, folder: Path):
         try:
-            from articulus.browser.drive.server import Server
+            from articulus.browser.drive.server import DriveServer
         except ImportError:
             raise InputError(
                 "drive: the package websockets is not installed; expected the extra `view`: pip install 'articulus[view]'"
             ) from None
         self.access = access
-        self.session = Session(Plant(machine), kept=self._kept)
+        self.session = DriveSession(Plant(machine), kept=self._keep)
         self.pacer = Pacer(self.session.work, self.session.plant.h)
-        self.server = Server(self.session, self.pacer, access, folder)
+        self.server = DriveServer(self.session, self.pacer, access, folder)
         self._build()
         self._recordings: list[Recording] = []
         self._wake: Callable[[], object] = lambda: None
@@ -62,7 +61,7 @@ class Driving:
         _ = Recording(plant, plant.state()[None]).run
         can_store()
 
-    def _kept(self, recording: Recording) -> None:
+    def _keep(self, recording: Recording) -> None:
         self._recordings.append(recording)
         self._wake()
 

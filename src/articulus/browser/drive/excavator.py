@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from articulus.browser.drive.machine import Axis, Machine, Seat
+from articulus.browser.drive.machine import Machine, Seat, StickAxis, servo_machine
 from articulus.browser.drive.rates import OperatorRates
 from articulus.browser.drive.soil import Soil
 from articulus.browser.drive.sticks import Sticks
@@ -28,7 +28,7 @@ RESOLVED = (0.6, 0.9, 0.6, 0.4)
 """Chosen: radial, tangential, vertical [m/s] and pitch rate [rad/s] at full stick."""
 
 AXES = (
-    Axis(
+    StickAxis(
         "swing",
         "left",
         "right",
@@ -38,9 +38,13 @@ AXES = (
         sign=-1,
         resolved=("turn left", "turn right"),
     ),
-    Axis("boom", "up", "down", group="right", stick="right", along="y", sign=-1, resolved=("lift", "lower")),
-    Axis("stick", "out", "in", group="left", stick="left", along="y", resolved=("reach out", "pull in")),
-    Axis("bucket", "open", "curl", group="right", stick="right", along="x", resolved=("tilt out", "curl")),
+    StickAxis(
+        "boom", "up", "down", group="right", stick="right", along="y", sign=-1, resolved=("lift", "lower")
+    ),
+    StickAxis("stick", "out", "in", group="left", stick="left", along="y", resolved=("reach out", "pull in")),
+    StickAxis(
+        "bucket", "open", "curl", group="right", stick="right", along="x", resolved=("tilt out", "curl")
+    ),
 )
 
 
@@ -99,3 +103,12 @@ def _excavator(
             "no load in the bucket.",
         },
     )
+
+
+MACHINES = {"cat215b": cat215b, "cat215b_cylinders": cat215b_cylinders}
+"""Machines with actuators and modes of their own; every other mechanism gets a joint-rate servo."""
+
+
+def machine_for(model: str) -> Machine:
+    """Return the machine of a library name, or of the path of a model file."""
+    return MACHINES[model]() if model in MACHINES else servo_machine(load(model))

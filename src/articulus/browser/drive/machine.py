@@ -25,7 +25,7 @@ PERIOD = 0.002
 
 
 @dataclass(frozen=True)
-class Axis:
+class StickAxis:
     """One axis of the sticks.
 
     Parameters
@@ -103,7 +103,7 @@ class Machine:
 
     mechanism: Mechanism
     components: tuple[Component, ...]
-    axes: tuple[Axis, ...]
+    axes: tuple[StickAxis, ...]
     title: str
     modes: tuple[str, ...] = ("JOINT",)
     q0: Any = None
@@ -143,7 +143,7 @@ def servo_machine(mechanism: Mechanism, q0: Any = None) -> Machine:
     )
     places = [(stick, along) for stick in ("left", "right") for along in ("x", "y")]
     axes = tuple(
-        Axis(
+        StickAxis(
             c.name,
             unit="rad" if c.joint.rotational[0] else "m",
             group=places[i % 4][0],

@@ -58,7 +58,7 @@ class Plant:
         }
         self.p = np.array([p.value for p in s.network.parameters], dtype=float)
         self._given = self._marcher.parameters(0.0, self.p[None])
-        self._x = self._marcher.rows(self._started()[None], s.d0[None])
+        self._x = self._marcher.rows(self._start_constants()[None], s.d0[None])
         self._failed = np.full(1, kernel.NEVER)
         self._log = np.zeros((1, self.round // SAMPLE, self._marcher.logged))
         self._march = self._marcher.on(
@@ -74,7 +74,7 @@ class Plant:
             )
         self._settled = self._x.copy()
 
-    def _started(self) -> np.ndarray:
+    def _start_constants(self) -> np.ndarray:
         c = self.system.c0.copy()
         if self.machine.q0 is not None:
             c[self.system.places["q"]] = self.machine.q0

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from articulus.browser.drive.machine import Machine
-from articulus.browser.drive.session import Phase, Shown
+from articulus.browser.drive.session import DrivePhase, Shown
 from articulus.browser.web import MessageError, object_in
 
 ACTIONS = ("pause", "resume", "reset", "record", "stop", "replay")
-PHASES = tuple(Phase)
+PHASES = tuple(DrivePhase)
 HEADER = ("t", "phase", "recording", "stopped", "echo")
 """First numbers of a frame; axes, q, v and seven numbers for each body (position, quaternion wxyz) follow."""
 
@@ -48,14 +48,14 @@ class SwitchSoil:
 
 
 @dataclass(frozen=True)
-class Hold:
+class TakeAxes:
     """Take a group of axes, or give it away."""
 
     group: str
     take: bool
 
 
-Message = Move | Act | Choose | SwitchSoil | Hold
+Message = Move | Act | Choose | SwitchSoil | TakeAxes
 
 
 def read(content: str | bytes, machine: Machine) -> Message:
@@ -74,7 +74,7 @@ def _message(found: dict[str, Any], machine: Machine) -> Message:
         case {"do": "soil", "on": bool(on)}:
             return SwitchSoil(on)
         case {"do": "take" | "give" as what, "group": str(group)} if group in machine.groups:
-            return Hold(group, what == "take")
+            return TakeAxes(group, what == "take")
     raise MessageError(f"found an unknown message with the fields {sorted(map(str, found))[:8]}")
 
 

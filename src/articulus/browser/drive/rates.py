@@ -9,7 +9,6 @@ import casadi as ca
 from casadi import SX
 
 from articulus.browser.drive.sticks import NAME
-from articulus.browser.drive.wanted import blocked
 from articulus.model.mechanism.numbers import as_numbers, convert, quantity
 from articulus.simulation.loop.component import Scope
 from articulus.simulation.loop.components.columns import column
@@ -66,11 +65,28 @@ class OperatorRates(ResolvedRate):
         back = (s.q - wanted) * column(s, self, "kp", n) / column(s, self, "kd", n)
 
         joint = full * sticks
-        free = ca.logic_not(blocked(joint, wanted, s.q, lead, *ends))
+        free = ca.logic_not(rate_blocks(joint, wanted, s.q, lead, *ends))
         joint = ca.if_else(sticks == 0, back, free * joint)
 
         resolved = super().wanted_rates(s, wanted)
         resolved = resolved / ca.fmax(1, ca.mmax(ca.fabs(resolved) / (2 * full)))
-        held = ca.mmax(blocked(resolved, wanted, s.q, lead, *ends))
+        held = ca.mmax(rate_blocks(resolved, wanted, s.q, lead, *ends))
         resolved = ca.if_else(ca.mmax(ca.fabs(sticks)) == 0, back, ca.if_else(held, 0, resolved))
         return ca.if_else(s.read(f"{NAME}.mode") == RESOLVED, resolved, joint)
+
+
+def rate_blocks(rates: SX, wanted: SX, q: SX, lead: SX, lower: SX, upper: SX) -> SX:
+    """Return 1 for each rate that would take the wanted position further ahead than `lead`, or further beyond an end.
+
+    Parameters
+    ----------
+    rates, wanted, q : SX, (n,)
+        What is asked for, the wanted position and the true one.
+    lead, lower, upper : SX, (n,) [rad or m]
+    """
+    ahead = ca.logic_and(ca.fabs(wanted - q) > lead, (wanted - q) * rates > 0)
+    ended = ca.logic_or(
+        ca.logic_and(wanted > upper, rates > 0),
+        ca.logic_and(wanted < lower, rates < 0),
+    )
+    return ca.logic_or(ahead, ended)

@@ -7,11 +7,16 @@ when it is done before the next one is due.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
+
+LOOP, SERVER, WRITER = 10, 5, 1
+"""Real-time priorities of the loop, of the server and of what writes recordings."""
 
 MOST = 20
 """Steps taken together when late."""
@@ -27,7 +32,7 @@ class Clock(Protocol):
     def now(self) -> int:
         """Return the time [ns]."""
 
-    def used(self) -> int:
+    def processor_time(self) -> int:
         """Return the processor time of the thread [ns]."""
 
     def wait(self, until: int) -> None:
@@ -38,7 +43,7 @@ class WallClock:
     """The clock of this machine."""
 
     now = staticmethod(time.perf_counter_ns)
-    used = staticmethod(time.thread_time_ns)
+    processor_time = staticmethod(time.thread_time_ns)
 
     def wait(self, until: int) -> None:
         left = until - time.perf_counter_ns()
@@ -132,7 +137,7 @@ class Pacer:
     def restart(self) -> None:
         """Let the next step be due one step from now."""
         self._origin, self._j = self.clock.now() + self._h, 0
-        self._began, self._used = self.clock.now(), self.clock.used()
+        self._began, self._used = self.clock.now(), self.clock.processor_time()
 
     @property
     def total(self) -> Figures:
@@ -189,7 +194,22 @@ class Pacer:
             n.used,
         )
         if ended - self._began >= self._window:
-            used = self.clock.used()
+            used = self.clock.processor_time()
             self._recent = dataclasses.replace(self._now, used=used - self._used)
             self._done, self._now = self._done.plus(self._recent), Figures()
             self._began, self._used = ended, used
+
+
+@contextlib.contextmanager
+def urgent(priority: int) -> Iterator[None]:
+    """Let this thread, not those that it starts, go before all usual ones, where the system and the user's rights allow it."""
+    try:
+        before = os.sched_getscheduler(0), os.sched_getparam(0)
+        os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(priority))
+    except (AttributeError, OSError):
+        yield
+        return
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(0, *before)

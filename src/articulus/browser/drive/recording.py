@@ -82,16 +82,16 @@ class Recording:
         """
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            return self._written(folder, name)
+            return self._write(folder, name)
         except OSError as error:
             raise InputError(f"{folder}: the recording cannot be written: {error.strerror}") from None
 
-    def _written(self, folder: Path, name: str) -> Path:
+    def _write(self, folder: Path, name: str) -> Path:
         if can_store():
-            path = _unused(folder, name, ".nc")
+            path = _free_path(folder, name, ".nc")
             self.run.save(path)
         else:
-            path = _unused(folder, name, ".csv")
+            path = _free_path(folder, name, ".csv")
             self.run.to_csv(path)
         export_html(self.run, path.with_suffix(".html"), title=f"{self.plant.machine.title}, driven")
         return path
@@ -107,7 +107,7 @@ def can_store() -> bool:
     return True
 
 
-def _unused(folder: Path, name: str, suffix: str) -> Path:
+def _free_path(folder: Path, name: str, suffix: str) -> Path:
     path, count = folder / f"{name}{suffix}", 2
     while path.exists():
         path, count = folder / f"{name}-{count}{suffix}", count + 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import collections
+import dataclasses
 import itertools
 import logging
 from datetime import datetime
@@ -16,12 +17,13 @@ from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
 from articulus.browser.drive import protocol
-from articulus.browser.drive.drawing import introduction
-from articulus.browser.drive.priority import WRITER, urgent
-from articulus.browser.drive.realtime import Figures, Pacer
+from articulus.browser.drive.machine import Machine
+from articulus.browser.drive.protocol import HEADER, PHASES
+from articulus.browser.drive.realtime import WRITER, Figures, Pacer, urgent
 from articulus.browser.drive.recording import Recording
-from articulus.browser.drive.session import Session, Shown
+from articulus.browser.drive.session import DriveSession, Shown
 from articulus.browser.poses import body_poses
+from articulus.browser.scene import scene_of
 from articulus.browser.web import Access, MessageError, text
 from articulus.browser.web import client as web_client
 from articulus.browser.web.site import Site, contents
@@ -49,7 +51,7 @@ def pages() -> dict[str, bytes]:
     )
 
 
-class Client(web_client.Client):
+class DriveClient(web_client.Client):
     """One page, with the number of its last move that the machine has obeyed."""
 
     echo = 0
@@ -58,18 +60,18 @@ class Client(web_client.Client):
         super().__init__(number, socket)
         self._moves: collections.deque[tuple[int, int]] = collections.deque(maxlen=1000)
 
-    def moved(self, number: int, at: int) -> None:
+    def note_move(self, number: int, at: int) -> None:
         """Take the number of a move that was handed on before a time [ns]."""
         self._moves.append((at, number))
 
-    def obeyed(self, read: int) -> int:
+    def last_move(self, read: int) -> int:
         """Return the number of the last move that a state knows whose sticks were read at a time [ns]."""
         while self._moves and self._moves[0][0] <= read:
             self.echo = self._moves.popleft()[1]
         return self.echo
 
 
-class Server:
+class DriveServer:
     """What connects a session with browsers.
 
     Parameters
@@ -82,10 +84,10 @@ class Server:
         Where recordings go.
     """
 
-    def __init__(self, session: Session, pacer: Pacer, access: Access, folder: Path):
+    def __init__(self, session: DriveSession, pacer: Pacer, access: Access, folder: Path):
         self.session, self.pacer, self.folder = session, pacer, folder
         self.machine = session.plant.machine
-        self.clients: dict[int, Client] = {}
+        self.clients: dict[int, DriveClient] = {}
         self.holders: dict[str, int | None] = dict.fromkeys(self.machine.groups)
         self.saved: list[Path] = []
         self.site = Site(access, pages(), self._talk, SILENCE)
@@ -97,7 +99,7 @@ class Server:
     # clients
 
     async def _talk(self, socket: ServerConnection) -> None:
-        client = Client(next(self._numbers), socket)
+        client = DriveClient(next(self._numbers), socket)
         self.clients[client.number] = client
         log.info("client %d came", client.number)
         if not any(self.holders.values()):
@@ -113,16 +115,16 @@ class Server:
         finally:
             for task in (tell, show):
                 task.cancel()
-            self._gone(client)
+            self._drop(client)
 
-    def _gone(self, client: Client) -> None:
+    def _drop(self, client: DriveClient) -> None:
         del self.clients[client.number]
         log.info("client %d went", client.number)
-        for group in self._held(client):
+        for group in self._groups_of(client):
             self._give(group)
         self._announce()
 
-    def _hear(self, client: Client, content: str | bytes) -> None:
+    def _hear(self, client: DriveClient, content: str | bytes) -> None:
         if not client.admit():
             client.drop("too many")
             return
@@ -132,9 +134,9 @@ class Server:
         except MessageError as error:
             client.drop(str(error))
 
-    def _obey(self, client: Client, message: protocol.Message) -> None:
-        session, held = self.session, self._held(client)
-        if isinstance(message, protocol.Hold) and message.take:
+    def _obey(self, client: DriveClient, message: protocol.Message) -> None:
+        session, held = self.session, self._groups_of(client)
+        if isinstance(message, protocol.TakeAxes) and message.take:
             if self.holders[message.group] is None:
                 self._take(client, [message.group])
             return
@@ -144,8 +146,8 @@ class Server:
             case protocol.Move(axes, number):
                 for group in held:
                     session.move(group, axes)
-                client.moved(number, session.now())
-            case protocol.Hold(group) if group in held:
+                client.note_move(number, session.now())
+            case protocol.TakeAxes(group) if group in held:
                 self._give(group)
             case protocol.Choose(mode):
                 session.ask(lambda: session.choose(mode))
@@ -158,10 +160,10 @@ class Server:
 
     # who drives
 
-    def _held(self, client: Client) -> list[str]:
+    def _groups_of(self, client: DriveClient) -> list[str]:
         return [group for group, number in self.holders.items() if number == client.number]
 
-    def _take(self, client: Client, groups: Any) -> None:
+    def _take(self, client: DriveClient, groups: Any) -> None:
         if not any(self.holders.values()):
             self.session.ask(self.session.enter)
             self.session.ask(self.session.resume)
@@ -183,7 +185,7 @@ class Server:
         self._news.set()
         self._news = asyncio.Event()
 
-    async def _tell(self, client: Client) -> None:
+    async def _tell(self, client: DriveClient) -> None:
         while True:
             news = self._news
             await client.socket.send(text("status", **self._status(client)))
@@ -193,12 +195,12 @@ class Server:
             except TimeoutError:
                 pass
 
-    async def _show(self, client: Client) -> None:
+    async def _show(self, client: DriveClient) -> None:
         place = protocol.HEADER.index("echo")
         while True:
             shown = self.session.shown
             content = self.picture(shown).copy()
-            content[place] = client.obeyed(shown.read)
+            content[place] = client.last_move(shown.read)
             await client.socket.send(content.tobytes())
             await asyncio.sleep(1 / FRAMES)
 
@@ -211,7 +213,7 @@ class Server:
             self._frame = (shown, protocol.frame(shown, q, plant.v(shown.state), poses))
         return self._frame[1]
 
-    def _status(self, client: Client) -> dict[str, Any]:
+    def _status(self, client: DriveClient) -> dict[str, Any]:
         shown, last = self.session.shown, self.session.last
         spectators = len(self.clients) - len({n for n in self.holders.values() if n is not None})
         return {
@@ -220,7 +222,7 @@ class Server:
             "soil": shown.soil,
             "recording": shown.recording,
             "holders": self.holders,
-            "yours": self._held(client),
+            "yours": self._groups_of(client),
             "spectators": spectators,
             "replay": 0.0 if last is None else last.duration,
             "saved": self.saved[-1].name if self.saved else "",
@@ -257,4 +259,28 @@ def _figures(f: Figures) -> dict[str, float]:
         "worst_step": f.worst_step * 1e-9,
         "worst_latency": f.worst_latency * 1e-9,
         "share": f.share,
+    }
+
+
+def introduction(machine: Machine) -> dict[str, Any]:
+    """Return title, axes, modes, and what the machine looks like, as JSON can hold them."""
+    d = machine.mechanism.description
+    places = [{"q": d.q_slices[a.name].start, "v": d.v_slices[a.name].start} for a in machine.axes]
+    bent = [d.mode_slices(body.name)[1] for body in d.bodies]
+    return {
+        "title": machine.title,
+        "source": d.source,
+        "axes": [dataclasses.asdict(axis) | place for axis, place in zip(machine.axes, places)],
+        "groups": list(machine.groups),
+        "modes": list(machine.modes),
+        "soil": machine.soil,
+        "ground": machine.ground,
+        "notes": dict(machine.notes),
+        "nq": d.nq,
+        "nv": d.nv,
+        "seat": None if machine.seat is None else dataclasses.asdict(machine.seat),
+        "flexible": [(modes.start, modes.stop) for modes in bent],
+        "scene": scene_of(machine.mechanism, paths=[c.path for c in machine.components if c.path]).plain(),
+        "header": list(HEADER),
+        "phases": [str(phase) for phase in PHASES],
     }

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import casadi as ca
 from casadi import SX
 
+from articulus.browser.drive.rates import rate_blocks
 from articulus.browser.drive.sticks import NAME
-from articulus.browser.drive.wanted import blocked
 from articulus.model.mechanism.numbers import as_numbers, convert, quantity
 from articulus.simulation.loop.component import Controller, Scope
 from articulus.simulation.loop.components.columns import column, joint_coordinates, recall
@@ -64,7 +64,7 @@ class RateServo(Controller):
         wanted = recall(s, "wanted", q)
         asked = column(s, self, "full", n) * sticks
         limits = (column(s, self, name, n) for name in ("lead", "lower", "upper"))
-        free = ca.logic_not(blocked(asked, wanted, q, *limits))
+        free = ca.logic_not(rate_blocks(asked, wanted, q, *limits))
         rate = ca.if_else(sticks == 0, 0, free * asked)
         s.remember("wanted", wanted + s.number(self.period) * rate)
         s.write("wanted", wanted)

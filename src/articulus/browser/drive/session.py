@@ -24,7 +24,7 @@ SHOW = 15
 """Steps from one published state to the next: 67 in a second."""
 
 
-class Phase(StrEnum):
+class DrivePhase(StrEnum):
     """What the machine does."""
 
     RUNNING = "running"
@@ -56,7 +56,7 @@ class Shown:
     """
 
     t: float
-    phase: Phase
+    phase: DrivePhase
     state: np.ndarray
     axes: tuple[float, ...]
     mode: int = 0
@@ -66,7 +66,7 @@ class Shown:
     read: int = 0
 
 
-class Session:
+class DriveSession:
     """One machine and those who drive it.
 
     Parameters
@@ -81,7 +81,7 @@ class Session:
         self, plant: Plant, clock: Clock | None = None, kept: Callable[[Recording], None] | None = None
     ):
         self.plant, self._clock, self._kept = plant, clock or WallClock(), kept
-        self.phase = Phase.RUNNING
+        self.phase = DrivePhase.RUNNING
         self.mode, self.soil = 0, False
         self.last: Recording | None = None
         n = len(plant.machine.axes)
@@ -123,14 +123,14 @@ class Session:
             self._asked.get()()
         now = self._clock.now()
         axes, silent = self._sticks(now)
-        if self.phase is Phase.RUNNING:
+        if self.phase is DrivePhase.RUNNING:
             self.plant.put(axes, self.mode, self.soil)
             self.plant.advance(steps)
             self._look()
-        elif self.phase is Phase.REPLAY:
+        elif self.phase is DrivePhase.REPLAY:
             self._replayed += steps
             if self.last is None or self._replayed * self.plant.h >= self.last.duration:
-                self.phase = Phase.PAUSED
+                self.phase = DrivePhase.PAUSED
         self._leave_alone(now)
         self._count += steps
         if self._count >= SHOW:
@@ -154,7 +154,7 @@ class Session:
         """End what must end: a failed machine, a full recording."""
         if self.plant.failed:
             self.stop_recording()
-            self.phase = Phase.FAULT
+            self.phase = DrivePhase.FAULT
         elif self.plant.sink is not None and len(self.plant.sink) > MOST_SAMPLES:
             self.stop_recording()
 
@@ -167,7 +167,7 @@ class Session:
 
     def _show(self, axes: tuple[float, ...], stopped: bool, read: int) -> None:
         t, state = self.plant.t, self.plant.state()
-        if self.phase is Phase.REPLAY and self.last is not None:
+        if self.phase is DrivePhase.REPLAY and self.last is not None:
             t = self._replayed * self.plant.h
             state = self.last.at(t)
         self.shown = Shown(t, self.phase, state, axes, self.mode, self.soil, self.recording, stopped, read)
@@ -186,19 +186,19 @@ class Session:
 
     def pause(self) -> None:
         """Stop time."""
-        if self.phase is not Phase.FAULT:
-            self.phase = Phase.PAUSED
+        if self.phase is not DrivePhase.FAULT:
+            self.phase = DrivePhase.PAUSED
 
     def resume(self) -> None:
         """Let time go on."""
-        if self.phase is not Phase.FAULT:
-            self.phase = Phase.RUNNING
+        if self.phase is not DrivePhase.FAULT:
+            self.phase = DrivePhase.RUNNING
 
     def reset(self) -> None:
         """Put the machine back to its start; a recording ends."""
         self.stop_recording()
         self.plant.reset()
-        self.phase = Phase.RUNNING
+        self.phase = DrivePhase.RUNNING
 
     def choose(self, mode: int) -> None:
         """Choose a mode by its number."""
@@ -210,7 +210,7 @@ class Session:
 
     def record(self) -> None:
         """Begin a recording; time goes on if it stood still."""
-        if self.phase is Phase.FAULT:
+        if self.phase is DrivePhase.FAULT:
             return
         self.stop_recording()
         self.plant.sink = []
@@ -227,5 +227,5 @@ class Session:
     def replay(self) -> None:
         """Play the last recording."""
         self.stop_recording()
-        if self.last is not None and self.phase is not Phase.FAULT:
-            self._replayed, self.phase = 0, Phase.REPLAY
+        if self.last is not None and self.phase is not DrivePhase.FAULT:
+            self._replayed, self.phase = 0, DrivePhase.REPLAY

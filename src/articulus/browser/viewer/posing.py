@@ -86,19 +86,19 @@ class Posing:
 
     # moving it
 
-    def moved(self, q: np.ndarray, freedom: int, by: float) -> dict[str, Any]:
+    def move(self, q: np.ndarray, freedom: int, by: float) -> dict[str, Any]:
         """Return the position after one degree of freedom moved, the others as they were; loops are closed by the smallest change."""
         step = np.zeros(self.mechanism.nv)
         step[freedom] = by
         there = self.mechanism.integrate_position(q, step)
         if not self.mechanism.description.constraints:
-            return self.shown(there)
+            return self.page_position(there)
         try:
-            return self.shown(assemble(self.mechanism, there, fixed=self._joint_of(freedom)).q)
+            return self.page_position(assemble(self.mechanism, there, fixed=self._joint_of(freedom)).q)
         except NumericalError:
-            return {**self.shown(q), "note": OPEN_LOOP}
+            return {**self.page_position(q), "note": OPEN_LOOP}
 
-    def reached(self, q: np.ndarray, frame: str, target: np.ndarray) -> dict[str, Any]:
+    def reach(self, q: np.ndarray, frame: str, target: np.ndarray) -> dict[str, Any]:
         """Return the position that brings a frame to a pose (4, 4) or point (3,), or near to it."""
         found = inverse_kinematics(self.mechanism, frame, target, q, tolerance=OPEN)
         note = ""
@@ -107,9 +107,9 @@ class Posing:
         elif not found.reached:
             turned = f" and {math.degrees(found.angle):.3g}°" if found.angle > 1e-5 else ""
             note = f"out of reach by {found.distance:.3g} m{turned}"
-        return {**self.shown(found.q), "note": note}
+        return {**self.page_position(found.q), "note": note}
 
-    def shown(self, q: np.ndarray) -> dict[str, Any]:
+    def page_position(self, q: np.ndarray) -> dict[str, Any]:
         """Return a position for the page: q, seven numbers for each body, modal coordinates of each."""
         d = self.mechanism.description
         return {

@@ -12,7 +12,7 @@ from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
 from articulus.browser.export import LIVE_SCRIPTS, SCRIPTS, policy
-from articulus.browser.viewer.session import BESIDE, Session
+from articulus.browser.viewer.session import BESIDE, ViewerSession
 from articulus.browser.web import Access, MessageError, object_in, text
 from articulus.browser.web.client import Client
 from articulus.browser.web.site import Site
@@ -25,7 +25,7 @@ SILENCE = 60.0
 """Time after which a page that does not answer counts as gone [s]; compiling may hold up the program for a while."""
 
 
-class Server:
+class ViewerServer:
     """What connects a session with browsers.
 
     Parameters
@@ -34,7 +34,7 @@ class Server:
     access : Access
     """
 
-    def __init__(self, session: Session, access: Access):
+    def __init__(self, session: ViewerSession, access: Access):
         self.session = session
         allowed = f"{policy((*SCRIPTS, *LIVE_SCRIPTS))}; style-src 'unsafe-inline'"
         self.site = Site(access, {"": session.page().encode()}, self._talk, SILENCE, allowed)

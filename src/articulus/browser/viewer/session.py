@@ -28,7 +28,7 @@ BESIDE = ("margins",)
 """Questions that are answered beside the others, which do not wait for them."""
 
 
-class Session:
+class ViewerSession:
     """A mechanism, or runs of one, that somebody looks at.
 
     Parameters
@@ -109,13 +109,13 @@ class Session:
             case {"do": "move", "q": q, "freedom": int(freedom), "by": by} if (
                 0 <= freedom < self.mechanism.nv
             ):
-                return self.posing.moved(self._position(q), freedom, _numbers("by", [by], 1)[0])
+                return self.posing.move(self._position(q), freedom, _numbers("by", [by], 1)[0])
             case {"do": "reach", "q": q, "frame": str(frame), "position": position, "quaternion": quaternion}:
                 self.mechanism.description.carrier(frame)
                 target = _numbers("position", position, 3)
                 if quaternion is not None:
                     target = pose_of(target, _unit("quaternion", _numbers("quaternion", quaternion, 4)))
-                return self.posing.reached(self._position(q), frame, target)
+                return self.posing.reach(self._position(q), frame, target)
             case {"do": "modes", "q": q, "locked": bool(locked)}:
                 return {"modes": self._modes(q, locked).plain()}
             case {

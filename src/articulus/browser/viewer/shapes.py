@@ -10,7 +10,7 @@ import scipy.linalg
 
 from articulus.browser.poses import body_poses
 from articulus.browser.recording import motion
-from articulus.browser.scene import mechanism_size, moved, outline
+from articulus.browser.scene import mechanism_size, move_points, outline
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import NumericalError
 
@@ -143,7 +143,7 @@ def _excursion(mechanism: Mechanism, q: np.ndarray, there: np.ndarray) -> float:
     out = 0.0
     for k, body in enumerate(d.bodies):
         points = outline(d, body.name)
-        out = max(out, _farthest(moved(before[k], points), moved(after[k], points)))
+        out = max(out, _farthest(move_points(before[k], points), move_points(after[k], points)))
         if body.modes is not None:
             eta = there[d.mode_slices(body.name)[1]] - q[d.mode_slices(body.name)[1]]
             bent = [np.linalg.norm(s.translation @ eta) for s in body.modes.stations.values()]

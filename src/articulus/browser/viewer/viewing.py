@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from articulus.browser.recording import Params, Runs
-from articulus.browser.viewer.session import Session
+from articulus.browser.viewer.session import ViewerSession
 from articulus.browser.web import Access
 from articulus.browser.web.serving import Serving
 from articulus.dynamics.mechanism import Mechanism
@@ -29,14 +29,14 @@ class Viewing(Serving):
         Address of the page; whoever has it may look.
     """
 
-    def __init__(self, session: Session, access: Access | None = None, port: int = 0):
+    def __init__(self, session: ViewerSession, access: Access | None = None, port: int = 0):
         try:
-            from articulus.browser.viewer.server import Server
+            from articulus.browser.viewer.server import ViewerServer
         except ImportError:
             raise InputError(
                 "view: the package websockets is not installed; expected the extra `view`: pip install 'articulus[view]'"
             ) from None
-        super().__init__(Server(session, access or Access()).site, session.title, port)
+        super().__init__(ViewerServer(session, access or Access()).site, session.title, port)
 
 
 def view(
@@ -77,5 +77,5 @@ def view(
     Viewing
         With `url`, `close()` and `wait()`.
     """
-    session = Session(what, title=title, q=q, params=params, wrenches=wrenches, ranges=ranges)
+    session = ViewerSession(what, title=title, q=q, params=params, wrenches=wrenches, ranges=ranges)
     return Viewing(session, Access()).offer(browser, wait)

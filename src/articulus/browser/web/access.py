@@ -48,7 +48,7 @@ class Access:
         upgrade : bool
             Whether it asks for a WebSocket, which must state its origin.
         """
-        if host is None or not self._known(host):
+        if host is None or not self._is_own_host(host):
             return 421, "this server does not have that name"
         if origin is not None and origin != f"http://{host}":
             return 403, "this page may not talk to the machine"
@@ -58,7 +58,7 @@ class Access:
             return 403, "the address holds no valid token: use the one that the program printed"
         return None
 
-    def _known(self, host: str) -> bool:
+    def _is_own_host(self, host: str) -> bool:
         """Whether a Host header can be ours; a foreign name that leads here is an attack by DNS rebinding."""
         parts = _HOST.fullmatch(host)
         if parts is None:

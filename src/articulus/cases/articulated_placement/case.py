@@ -6,16 +6,8 @@ import scipy.linalg
 import articulus as art
 from articulus.model.mechanism.modes import Modes
 from articulus.motion.inversion.piezo import StackBay, bays, locked_modes, mode_invariance, placement
-from articulus.structure import (
-    Element,
-    EulerBernoulli,
-    Lumped,
-    Section,
-    Structure,
-    beam,
-    modes_of,
-    normal_modes,
-)
+from articulus.structure import EulerBernoulli, Lumped, Section, Structure, beam, modes_of, normal_modes
+from articulus.structure.element import Element
 
 LENGTHS, SPANS, LINK, TIPS = (1.8, 1.1), (10, 6), 2.0, (3.5, 1.0)
 """Lengths [m], spans, lumped mass of a link [kg], tip loads [kg]."""

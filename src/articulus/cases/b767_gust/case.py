@@ -46,16 +46,16 @@ def law(p: ca.SX) -> tuple:
 def compute() -> dict:
     plant = aircraft()
 
-    def designed(h2: float, hinf: float, start: tuple = NEAR) -> FixedOrderDesign:
+    def design(h2: float, hinf: float, start: tuple = NEAR) -> FixedOrderDesign:
         return fixed_order(
             plant, law, start, commands=1, measured=2, h2=h2, hinf=hinf, starts=1, iterations=500
         )
 
     a, b, c, d = (
-        designed(1, 0, (0.2, 0.5, 1.0, 0.1, 1.0, 0.1)),
-        designed(1, 1),
-        designed(10, 1),
-        designed(0, 1),
+        design(1, 0, (0.2, 0.5, 1.0, 0.1, 1.0, 0.1)),
+        design(1, 1),
+        design(10, 1),
+        design(0, 1),
     )
     gust = plant.B[:, 0]
     regulator = lqr(plant, np.outer(plant.C[0], plant.C[0]), 1.0, commands=1)

@@ -30,7 +30,7 @@ def compute() -> dict:
         / (unit * np.sqrt(EA / MASS)),
         "order of convergence of the third bending frequency": order(),
         **timoshenko(),
-        "beam along (1, 2, 2): frequencies over those along x, modes 1-8, less 1": turned(),
+        "beam along (1, 2, 2): frequencies over those along x, modes 1-8, less 1": askew_change(),
     }
 
 
@@ -103,7 +103,7 @@ def timoshenko() -> dict:
     }
 
 
-def turned() -> float:
+def askew_change() -> float:
     """Return the largest relative change of the frequencies of a clamped beam when it lies askew."""
     section = Section(MASS, EA, EI, RATIO * EI, GJ, rotary=(POLAR, 0.0, 0.0))
     omega = [

@@ -14,10 +14,10 @@ def compute() -> dict:
     digger = art.load("cat215b")
     return {
         "largest torque: cab, boom, stick, bucket [N m]": greatest_torques(digger),
-        "closed valve, locked joint: change of the pressures in 1 s [psi]": locked(),
+        "closed valve, locked joint: change of the pressures in 1 s [psi]": locked_pressures(),
         "no-load speed of the cab motor at full opening [rad/s]": no_load_speed(),
         "hydraulic-mechanical modes at the start of the RESOLVED motion [rad/s]": modes(digger, START),
-        **resolved(digger),
+        **resolved_rates(digger),
     }
 
 
@@ -42,7 +42,7 @@ def greatest_torques(digger: art.Mechanism) -> np.ndarray:
     return np.array([run[f"{joint}.force"][0, 0] for joint in JOINTS])
 
 
-def locked() -> np.ndarray:
+def locked_pressures() -> np.ndarray:
     cab = HydraulicRotary("axle", SUPPLY[0], GEAR[0], DAMPING[0], pressures=(1234.0, 567.0), name="cab")
     run = simulate(flywheel(1e30), 1.0, components=[command(0.0), cab], step=0.01)
     return run["cab.pressures"][-1] - run["cab.pressures"][0]
@@ -54,7 +54,7 @@ def no_load_speed() -> float:
     return float(run.v[-1, 0])
 
 
-def resolved(digger: art.Mechanism) -> dict:
+def resolved_rates(digger: art.Mechanism) -> dict:
     run = resolved_run(digger)
     error = np.degrees(run["operator.wanted"] - run.q)
     spool = np.column_stack([run[f"{joint}.spool"][:, 0] for joint in JOINTS])

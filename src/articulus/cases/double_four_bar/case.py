@@ -7,7 +7,8 @@ import numpy as np
 
 import articulus as art
 from articulus.cases.points import PointRun, Points, by_accelerations, by_momenta, points, rods
-from articulus.dynamics.loops import augmented, regularized
+from articulus.dynamics.loops import augmented, regularized_dynamics
+from articulus.simulation.solve.assembly import independent_rows
 
 UPRIGHT, RATE = np.array([0.0, 1.0, 1.0, 1.0, 2.0, 1.0]), np.array([1.0, 0.0] * 3)
 Y1 = 1
@@ -15,9 +16,9 @@ Y1 = 1
 
 def compute() -> dict:
     system = double_four_bar()
-    forms = {"augmented (ALF1)": augmented, "regularized": regularized}
+    forms = {"augmented (ALF1)": augmented, "regularized": regularized_dynamics}
     runs = {
-        name: by_accelerations(system, penalized(form), UPRIGHT, RATE, Y1, 1e-8)
+        name: by_accelerations(system, with_penalty(form), UPRIGHT, RATE, Y1, 1e-8)
         for name, form in forms.items()
     }
     alf2 = by_momenta(system, UPRIGHT, RATE, Y1, 1e-5, penalty=1e7, frequency=10.0, iterations=10)
@@ -31,7 +32,7 @@ def compute() -> dict:
     }
 
 
-def penalized(form: Callable) -> Callable:
+def with_penalty(form: Callable) -> Callable:
     return lambda p: form(p, 1e7, 20.0, iterations=3)
 
 
@@ -43,7 +44,7 @@ def joints() -> dict:
     """Return what the same linkage in joint coordinates says."""
     m = art.load("n_four_bar", n=2)
     turn = np.array([1.0, -1.0, 1.0, -1.0, 1.0])
-    upright, level = (m.nv - len(art.independent_rows(m, angle * turn)) for angle in (0.0, np.pi / 2))
+    upright, level = (m.nv - len(independent_rows(m, angle * turn)) for angle in (0.0, np.pi / 2))
     return {
         "energy [J]": sum(m.energy(m.neutral, turn)),
         "freedoms, upright": upright,

@@ -16,7 +16,7 @@ NOISE = WhiteNoise(density=(0, 0, 0, POUND_FORCE**2, POUND_FORCE**2, 0), frame="
 
 
 def compute() -> dict:
-    control, response = controlled()
+    control, response = mean_squares()
     return {
         "open loop, C = 0.1 M + 0.001 K, areas 60 in^2: mean square of the vertex, simulated [1e-5 in^2]": 1e5
         * open_loop(),
@@ -48,7 +48,7 @@ def open_loop() -> float:
     return mean_square(run.q[:, run.t > 8.0] @ seen.T)  # the slowest mode decays with 1.8 s
 
 
-def controlled() -> tuple[float, float]:
+def mean_squares() -> tuple[float, float]:
     """Return the mean squares of control and vertex."""
     areas, lam_u = DESIGNS[1]
     s = draper_tetrahedron([area * INCH**2 for area in areas]).with_rayleigh_damping(0.0, 0.002)

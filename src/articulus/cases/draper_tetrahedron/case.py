@@ -36,7 +36,7 @@ def compute() -> dict:
     for column, (areas, lam_u) in DESIGNS.items():
         name = f"design {column} of table 2"
         more = ", LQR, C = 0.002 K" if column == 1 else ""
-        control, response = controlled(areas, lam_u, column)
+        control, response = mean_squares(areas, lam_u, column)
         out[f"{name}{more}, lam_u = {lam_u}: mean square of the control [lb^2]"] = control
         out[f"{name}: mean square of the vertex [1e-5 in^2]"] = 1e5 * response
     return out
@@ -54,7 +54,7 @@ def vertex(F: np.ndarray, G: np.ndarray, W: np.ndarray, H: np.ndarray) -> float:
     return float(np.trace(H @ solve_continuous_lyapunov(F, -W @ W.T) @ H.T))
 
 
-def controlled(areas: tuple[float, ...], lam_u: float, column: int) -> tuple[float, float]:
+def mean_squares(areas: tuple[float, ...], lam_u: float, column: int) -> tuple[float, float]:
     """Return the mean squares of control and vertex of a design with its optimal state feedback."""
     s = draper_tetrahedron([area * INCH**2 for area in areas]).with_rayleigh_damping(0.0, 0.002)
     F, G, W, H = matrices(s)

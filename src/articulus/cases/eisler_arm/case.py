@@ -23,7 +23,7 @@ LENGTHS = 0.6745, 0.593  # m
 def compute() -> dict:
     soft = arm(100.0)
     plans, rigid = lines(), rigid_time()
-    rest = [moved(arm(EI), plan) for EI, plan in plans.items()]
+    rest = [replay(arm(EI), plan) for EI, plan in plans.items()]
     held, locked, free = (soft.frequencies(start(), h) for h in ("nodes", "joints", "free"))
     return {
         "length of the arm [m]": float(soft.lengths.sum()),
@@ -107,7 +107,7 @@ def plan_torque(plan: Plan) -> float:
     return max([at_points, *between])
 
 
-def moved(chain: ConvectedChain, plan: Plan) -> dict[str, float]:
+def replay(chain: ConvectedChain, plan: Plan) -> dict[str, float]:
     """Return what a simulation with the planned torques alone does."""
     t, theta, rate = chain.played(plan, 2000)
     kinetic, strain = chain.kinetic_energy(theta, rate), chain.strain_energy(theta)

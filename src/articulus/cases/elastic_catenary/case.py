@@ -11,7 +11,7 @@ MASS, GRAVITY = 1.0, 9.81  # kg/m, m/s^2
 
 def compute() -> dict:
     found = {n: hanging(n) for n in (6, 8, 10)}
-    tension, sag = extrapolated(found)
+    tension, sag = extrapolate(found)
     return {
         "8 parts: horizontal tension [N] and sag [m]": found[8],
         "6, 8 and 10 parts, extrapolated: horizontal tension [N]": tension,
@@ -19,7 +19,7 @@ def compute() -> dict:
     }
 
 
-def extrapolated(found: dict[int, np.ndarray]) -> np.ndarray:
+def extrapolate(found: dict[int, np.ndarray]) -> np.ndarray:
     """Return the values of infinitely many parts: the parabola in 1/n^2 through three of them."""
     x = {n: 1 / n**2 for n in found}
     weights = {n: np.prod([x[j] / (x[j] - x[n]) for j in x if j != n]) for n in x}

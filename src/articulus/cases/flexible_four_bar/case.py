@@ -22,11 +22,11 @@ END, STEP = 0.3, 2.5e-4  # s
 
 def compute() -> dict:
     fine, coarse, body = exact(12), exact(8), reduced()
-    beams = [bent(fine, rate, "coupler_0", "coupler_12", "coupler_6") for rate in RATES]
-    bodies = [bent(body, rate, "root", "tip", "middle") for rate in RATES]
+    beams = [deflection(fine, rate, "coupler_0", "coupler_12", "coupler_6") for rate in RATES]
+    bodies = [deflection(body, rate, "root", "tip", "middle") for rate in RATES]
     size = [np.abs(beam).max() for beam, _ in beams]
     gap = [np.abs(a - b).max() / c for (a, _), (b, _), c in zip(beams, bodies, size)]
-    rough = bent(coarse, RATES[-1], "coupler_0", "coupler_8", "coupler_4")[0]
+    rough = deflection(coarse, RATES[-1], "coupler_0", "coupler_8", "coupler_4")[0]
     own = np.abs(rough - beams[-1][0]).max() / size[-1]
     return {
         "slow: beam and body differ by, over the largest deflection": gap[0],
@@ -70,7 +70,7 @@ def reduced() -> tuple[art.Loop, str]:
 
 
 @beyond_modes()  # how wrong the body is there is what is measured
-def bent(
+def deflection(
     made: tuple[art.Loop, str], rate: float, first: str, last: str, middle: str
 ) -> tuple[np.ndarray, art.Run]:
     """Return the distance of the middle from the line between both ends, over the length, at every sample, and the run."""

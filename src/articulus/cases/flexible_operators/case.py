@@ -17,7 +17,7 @@ SECTION = Section(0.8, 900.0, 3.0, 5.0, 2.0, rotary=(3e-3, 1e-3, 2e-3))
 
 def compute() -> dict:
     chain = [link(k) for k in range(LINKS)]
-    arm, rigid = assembled(chain, flexible=True), assembled(chain, flexible=False)
+    arm, rigid = assemble_arm(chain, flexible=True), assemble_arm(chain, flexible=False)
     joints = [arm.v_names.index(f"joint{k}") for k in range(LINKS)]
     q = arm.neutral
     q[joints] = (0.4, -0.7, 1.1)
@@ -59,7 +59,7 @@ def link(k: int) -> Structure:
     return Structure.assemble(np.outer(x, (1.0, 0.0, 0.0)), [*parts, end])
 
 
-def assembled(chain: list[Structure], flexible: bool) -> art.Mechanism:
+def assemble_arm(chain: list[Structure], flexible: bool) -> art.Mechanism:
     """Return the arm; links are clamped at their joints, with all functions of the other nodes as modes, or none.
 
     At rest all levels are equal; the smallest is taken.

@@ -6,7 +6,7 @@ import numpy as np
 
 import articulus as art
 from articulus.cases.checks import relative
-from articulus.cases.gear_rotors.variants import changed, gears
+from articulus.cases.gear_rotors.variants import gears, variant
 from articulus.model.mechanism import Description
 from articulus.simulation.integrate import RK4
 
@@ -16,8 +16,8 @@ V = np.array([0.7, -0.5, 0.9, -1.1, 0.8, 0.6, -0.9])
 
 def compute() -> dict:
     arm = art.load("rrc7")
-    direct = changed(arm.description, "direct")
-    return {**formulas(arm, direct), **conserved(arm.description), **load(arm), **rrc_arm(arm.description)}
+    direct = variant(arm.description, "direct")
+    return {**formulas(arm, direct), **conservation(arm.description), **load(arm), **rrc_arm(arm.description)}
 
 
 # what the rotors add, eqs. 45, 46, 48, 51, 52
@@ -32,7 +32,7 @@ def formulas(arm: art.Mechanism, direct: art.Mechanism) -> dict:
         0.5 * ratio[i] * spin[i] * V[i] ** 2 + V[i] * coupling[i] @ V for i in range(7)
     )
     momentum = direct.momentum(Q, V)[:3] + sum(spin[i] * V[i] * axes[i] for i in range(7))
-    once = changed(arm.description, first_ratio=1.0)
+    once = variant(arm.description, first_ratio=1.0)
     return {
         "A less A' with the rotor terms, relative": relative(arm.mass_matrix(Q), A),
         "bias less bias' with the rotor terms, relative": relative(
@@ -65,8 +65,8 @@ def gyroscopic(arm: art.Mechanism, spin: np.ndarray, axes: list[np.ndarray]) -> 
 # what is conserved, cases I, IIa and IIb
 
 
-def conserved(arm: Description) -> dict:
-    geared, direct = changed(arm), changed(arm, "direct")
+def conservation(arm: Description) -> dict:
+    geared, direct = variant(arm), variant(arm, "direct")
     drift = energy_drift(direct)
     inner = np.array([0.0, 20.0, -15.0, 10.0, 8.0, -5.0, 3.0])
     return {
@@ -74,10 +74,10 @@ def conserved(arm: Description) -> dict:
         "case I without rotors: drift of energy in 3 s, over the kinetic energy": drift,
         "case I without rotors: drift at h = 2 ms over drift at h = 1 ms": energy_drift(direct, 2e-3) / drift,
         "case IIa: drift of H.z1 in 3 s, g = 0, T1 = 0, mu1 = 1, relative": momentum_drift(
-            changed(arm, first_ratio=1.0, gravity=False), inner
+            variant(arm, first_ratio=1.0, gravity=False), inner
         ),
         "case IIb: drift of H.z1 in 3 s, z1 along gravity, T1 = 0, mu1 = 1, relative": momentum_drift(
-            changed(arm, first_ratio=1.0), inner
+            variant(arm, first_ratio=1.0), inner
         ),
     }
 
@@ -128,9 +128,9 @@ def load(arm: art.Mechanism) -> dict:
 def rrc_arm(arm: Description) -> dict:
     still = np.zeros(7)
     sets = {
-        1: changed(arm, "direct", gravity=False),
-        2: changed(arm, gravity=False),
-        3: changed(arm, "diagonal", gravity=False),
+        1: variant(arm, "direct", gravity=False),
+        2: variant(arm, gravity=False),
+        3: variant(arm, "diagonal", gravity=False),
     }
     push = np.array([160 * 0.625, 0, 0, 0, 0, 0, 0])
     ends = {k: simulate(sets[k], lambda t: push, still, still, 1.0, 1e-3)[0][-1, 0] for k in (1, 2)}

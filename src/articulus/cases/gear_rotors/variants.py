@@ -11,7 +11,7 @@ from articulus.model.mechanism import Connection, Description, Rotor
 from articulus.model.mechanism.numbers import value_of, values_of
 
 
-def changed(
+def variant(
     arm: Description, drive: str = "rotors", first_ratio: float | None = None, gravity: bool = True
 ) -> art.Mechanism:
     """Return a variant of an arm.

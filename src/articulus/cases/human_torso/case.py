@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 import articulus as art
-from articulus.cases.open_loop import extreme, growth_rate, replay, staggered, torques
+from articulus.cases.open_loop import extreme, growth_rate, replay, staggered_accelerations, torques
 from articulus.model.mechanism import Description
 
 PERIOD = 5.0
@@ -17,7 +17,9 @@ def compute() -> dict:
     return {
         **{f"torque at t = {t} s [N m]": torques(torso, t, PERIOD) for t in (1.25, 2.5, 3.75)},
         "M(0) [kg m^2]": torso.mass_matrix(np.zeros(6)),
-        "acceleration at theta_i = 0.1 i, velocity 0.2 i, no torque [rad/s^2]": staggered(torso),
+        "acceleration at theta_i = 0.1 i, velocity 0.2 i, no torque [rad/s^2]": staggered_accelerations(
+            torso
+        ),
         "growth rate at theta = pi [1/s]": growth_rate(torso, np.pi),
         **run(torso),
         **symmetry(symmetric(torso.description)),

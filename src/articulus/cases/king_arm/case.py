@@ -7,7 +7,7 @@ import numpy as np
 
 import articulus as art
 from articulus.cases.checks import relative
-from articulus.cases.flexible import locked, modes
+from articulus.cases.flexible import locked_frequencies, modes
 from articulus.cases.king_arm.lagrange import equations
 from articulus.model.library.king_arm import MASS, SQUARE, link
 
@@ -42,7 +42,7 @@ def first(count: int | None, elements: int, payload: float = 0.0, angle: float =
     arm = straight(count, elements, payload)
     q = np.zeros(arm.nq)
     q[0], q[arm.v_names.index("joint2")] = -np.pi / 2, np.radians(angle)
-    return float(locked(arm, q, "link1")[0] / (2 * np.pi))
+    return float(locked_frequencies(arm, q, "link1")[0] / (2 * np.pi))
 
 
 @functools.cache

@@ -22,7 +22,9 @@ FRAMES = ("tip", "elbow", "tip")
 
 def compute() -> dict:
     floating = flexible(gravity=0.0)
-    zeros = [pseudolink(floating, "tip", at=bent(angle), weight=0.01).zeros[0] for angle in (45.0, 80.0)]
+    zeros = [
+        pseudolink(floating, "tip", at=bent_position(angle), weight=0.01).zeros[0] for angle in (45.0, 80.0)
+    ]
     arm = flexible(gravity=9.81)
     along = [dict(zip(("q1", "q2", "q3"), START + share * TURN)) for share in np.linspace(0.0, 1.0, 9)]
     design = pseudolink(arm, FRAMES, at=along, weight=0.01)
@@ -38,7 +40,7 @@ def compute() -> dict:
         "zero dynamics of the tip are not stable (1 = yes)": bool(design.zeros.real.max() > 1),
         "the whole loop is stable (1 = yes)": bool(design.poles.real.max() < 0),
         "slowest pole of the compiled loop over that of the design": off_poles(arm, design),
-        "90 deg in 2 s: the tip stays within 60 mm of that of the rigid arm, and is within 0.5 mm 1 s after the end (1 = yes)": tracked(arm, run, begin),
+        "90 deg in 2 s: the tip stays within 60 mm of that of the rigid arm, and is within 0.5 mm 1 s after the end (1 = yes)": tracking(arm, run, begin),
         "peak torques of the rigid arm, thin links [N m]": thin,
         "peak torques of the rigid arm, links of 0.05 m [N m]": thick,
         "peak torques of the run are at least 5 times less than those of links of 0.05 m (1 = yes)": bool((np.abs(run["tau"][:, [0, 1, 4]]).max(0) * 5 < thick).all()),
@@ -52,7 +54,7 @@ def flexible(gravity: float) -> art.Mechanism:
     arm.body("link1", mass=0.79, com=(0, 0, 0.05), inertia=(1e-3, 1e-3, 3.5e-4))
     for name, radius, payload in zip(("link2", "link3"), RADII, (0.0, PAYLOAD)):
         arm.flexible(name, link(radius, payload))
-    return joined(arm, node="tip")
+    return join_links(arm, node="tip")
 
 
 def link(radius: float, payload: float) -> Modes:
@@ -79,10 +81,10 @@ def rigid(radii: tuple[float, float]) -> art.Mechanism:
         total, about = mass + payload, (mass / 2 + payload) * LENGTH
         across = mass * LENGTH**2 / 3 + payload * LENGTH**2 - about**2 / total + mass * radius**2 / 4
         arm.body(name, mass=total, com=(about / total, 0, 0), inertia=(mass * radius**2 / 2, across, across))
-    return joined(arm, at=(LENGTH, 0.0, 0.0))
+    return join_links(arm, at=(LENGTH, 0.0, 0.0))
 
 
-def joined(arm: art.Mechanism, **end: Any) -> art.Mechanism:
+def join_links(arm: art.Mechanism, **end: Any) -> art.Mechanism:
     arm.joint("q1", art.Revolute((0, 0, 1)), "ground", "link1")
     arm.joint("q2", art.Revolute((0, -1, 0)), "link1", "link2", at=(0, 0, 0.1))
     arm.joint("q3", art.Revolute((0, -1, 0)), "link2", "link3", **end)
@@ -90,7 +92,7 @@ def joined(arm: art.Mechanism, **end: Any) -> art.Mechanism:
     return arm.frame("tip", "link3", **end)
 
 
-def bent(angle: float) -> dict[str, float]:
+def bent_position(angle: float) -> dict[str, float]:
     return {"q2": np.radians(-45.0), "q3": np.radians(angle)}
 
 
@@ -104,16 +106,16 @@ def course(begin: np.ndarray) -> ca.Function:
 def in_plane(one: np.ndarray, other: np.ndarray) -> list[np.ndarray]:
     """Return the zeros on the right that two bends of the elbow share: those in the plane of the arm do not know q3."""
 
-    def shared(zeros: np.ndarray, others: np.ndarray) -> np.ndarray:
+    def common_zeros(zeros: np.ndarray, others: np.ndarray) -> np.ndarray:
         right = np.sort(zeros[(zeros.real > 1) & (np.abs(zeros.imag) < 1e-6)].real)
         return right[[np.abs(others / z - 1).min() < 1e-6 for z in right]]
 
-    return [shared(one, other), shared(other, one)]
+    return [common_zeros(one, other), common_zeros(other, one)]
 
 
 def off_zeros(arm: art.Mechanism, zeros: np.ndarray) -> list[float]:
     """Return the transmission zeros between joint forces and tip over the zero dynamics."""
-    q = arm.positions(bent(45.0))
+    q = arm.positions(bent_position(45.0))
     model, J = arm.linearize(q), arm.jacobian("tip", q)[3:]
     C = np.hstack([J, np.zeros_like(J)])
     found = tzero((model.A, model.B[:, [0, 1, 4]], C, np.zeros((3, 3)))).transmission
@@ -126,7 +128,7 @@ def off_poles(arm: art.Mechanism, design: PseudolinkDesign) -> float:
     return float(loop.linearize(design.positions[0]).poles.real.max() / design.poles[0].real.max())
 
 
-def tracked(arm: art.Mechanism, run: art.Run, begin: np.ndarray) -> tuple[bool, bool]:
+def tracking(arm: art.Mechanism, run: art.Run, begin: np.ndarray) -> tuple[bool, bool]:
     """Return whether the tip stays within 60 mm of that of the rigid arm, whose acceleration jumps, and ends within 0.5 mm."""
     wanted = np.array([np.array(course(begin)(t)).ravel() for t in run.t[::20]])
     off = arm.pose("tip", run.q[::20])[:, :3, 3] - rigid(RADII).pose("tip", wanted)[:, :3, 3]

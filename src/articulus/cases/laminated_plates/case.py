@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import eigh
 
-from articulus.structure import Plate, Ply, Statics, normal_modes, panel
+from articulus.structure import Plate, Statics, normal_modes, panel
+from articulus.structure.plate import Ply
 from articulus.structure.ties import Components
 
 GRAPHITE = Ply(5e-3, 181e9, 10.3e9, 0.28, 7.17e9, 1600.0)

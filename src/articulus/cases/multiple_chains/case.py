@@ -7,7 +7,7 @@ import numpy as np
 
 import articulus as art
 from articulus.cases.checks import relative
-from articulus.dynamics.loops.contact import HARD_POINT, RIGID, Contact
+from articulus.dynamics.loops.contact import HARD_POINT, RIGID, GeneralJoint
 from articulus.dynamics.loops.multiple_chains import Grasp, multiple_chains
 
 GRASPS = {
@@ -28,7 +28,7 @@ def compute() -> dict:
     return out
 
 
-def error(grasps: list[tuple[int, Contact]]) -> float:
+def error(grasps: list[tuple[int, GeneralJoint]]) -> float:
     """Return the largest difference of any acceleration from the dense solution, relative."""
     held, arms = member(), [arm(n) for n, _ in grasps]
     contacts = [contact for _, contact in grasps]
@@ -82,7 +82,11 @@ class Dense:
     """All bodies and contacts in one system M vdot + G' lambda = f, G vdot + gamma = 0."""
 
     def __init__(
-        self, held: art.Mechanism, arms: list[art.Mechanism], contacts: list[Contact], args: list[np.ndarray]
+        self,
+        held: art.Mechanism,
+        arms: list[art.Mechanism],
+        contacts: list[GeneralJoint],
+        args: list[np.ndarray],
     ):
         parts = [held, *arms]
         states = [args[:3], *(args[3 + 4 * k : 6 + 4 * k] for k in range(len(arms)))]

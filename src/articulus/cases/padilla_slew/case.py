@@ -6,7 +6,7 @@ import casadi as ca
 import numpy as np
 
 import articulus as art
-from articulus.cases.flexible import locked, modal, modes
+from articulus.cases.flexible import locked_frequencies, modal, modes
 from articulus.model.library.padilla_arm import DENSITIES, LENGTH
 from articulus.model.mechanism.modes import LEVELS, Level
 
@@ -60,7 +60,7 @@ def compute() -> dict:
 def frequencies() -> dict:
     two, four = (art.load("padilla_arm", modes=count, level="ruthless") for count in (2, 4))
     bent = np.where(np.array(four.v_names) == "elbow_hinge", np.radians(135), 0.0)
-    few, many = locked(two, two.neutral), locked(four, four.neutral)
+    few, many = locked_frequencies(two, two.neutral), locked_frequencies(four, four.neutral)
     scale = np.ones(two.nv)
     for link, density in zip(("link1", "link2"), DENSITIES):
         scale[modal(two, link)] = np.sqrt(density * LENGTH)
@@ -68,7 +68,7 @@ def frequencies() -> dict:
     return {
         "first frequency, joints locked, elbow at 0 and 135 deg, 4 modes [rad/s]": [
             many[0],
-            locked(four, bent)[0],
+            locked_frequencies(four, bent)[0],
         ],
         "2 against 4 modes, elbow at 0 deg: first two frequencies [%]": 100
         * (few / many[: len(few)] - 1)[:2],

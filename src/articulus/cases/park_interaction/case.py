@@ -25,7 +25,7 @@ def compute() -> dict:
 
 def three_masses() -> dict:
     """Return where the masses are after 5 s, by the schemes of the source and by the exact closed loop."""
-    s, F, L = _designed()
+    s, F, L = _design()
     exact = scipy.linalg.expm(5.0 * _whole(s, F, L)) @ np.concatenate([START, np.zeros(9)])
     out = {"three masses, exact closed loop: q(5 s) [m]": exact[:3]}
     schemes: dict[str, dict[str, Any]] = {
@@ -47,7 +47,7 @@ def three_masses() -> dict:
 
 def identity() -> dict:
     """Return how far a step in momenta is from the mid-point rule on the filter of first order, with the same u and innovation."""
-    s, F, L = _designed()
+    s, F, L = _design()
     m, h = s.first_order(), 0.02
     rng = np.random.default_rng(3)
     q, v, qe, ve = rng.normal(size=(4, 3))
@@ -163,7 +163,7 @@ def monolithic(s: Structure, F: tuple, L: tuple, h: float, steps: int, kick: np.
     return m.C @ x[:n]
 
 
-def _designed() -> tuple:
+def _design() -> tuple:
     s = SecondOrder.of(structure("three_masses"))
     m = s.first_order()
     noise = m.B @ m.B.T + 1e-9 * np.eye(6)

@@ -13,7 +13,7 @@ SMALL = 1.0
 
 
 def compute() -> dict:
-    free, damped = (supported(damping) for damping in (0.0, 0.01))
+    free, damped = (simply_supported(damping) for damping in (0.0, 0.01))
     passive = beam_placement(free, LAYERS.gain, feedback=SMALL)
     grid = source_grid()
     table = {
@@ -42,7 +42,7 @@ def compute() -> dict:
     }  # fmt: skip
 
 
-def supported(damping: float) -> BeamModes:
+def simply_supported(damping: float) -> BeamModes:
     return BeamModes.simply_supported(LENGTH, EI=EI, mass_per_length=LINE, modes=2, damping=damping)
 
 

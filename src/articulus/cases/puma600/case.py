@@ -3,7 +3,7 @@
 import numpy as np
 
 import articulus as art
-from articulus.cases.open_loop import extreme, growth_rate, replay, staggered, torques
+from articulus.cases.open_loop import extreme, growth_rate, replay, staggered_accelerations, torques
 
 PERIOD = 10.0
 
@@ -13,7 +13,7 @@ def compute() -> dict:
     return {
         **instants(arm),
         "M(0) [kg m^2]": arm.mass_matrix(np.zeros(6)),
-        "acceleration at theta_i = 0.1 i, velocity 0.2 i, no torque [rad/s^2]": staggered(arm),
+        "acceleration at theta_i = 0.1 i, velocity 0.2 i, no torque [rad/s^2]": staggered_accelerations(arm),
         "growth rate at theta = 0 [1/s]": growth_rate(arm, 0.0),
         "growth rate at theta = pi [1/s]": growth_rate(arm, np.pi),
         **run(arm),

@@ -27,9 +27,9 @@ RUNS = 20_000
 
 def compute() -> dict:
     rate = rate_of(1.5)
-    rare = art.campaign.failure_probability(**asked(4.753424308822899), runs_per_level=4000, seed=1)
-    common = art.campaign.failure_probability(**asked(-1.0), runs_per_level=4000, seed=1)
-    worst = art.campaign.worst_case(**asked(4.753424308822899), runs=1500, batch=32)
+    rare = art.campaign.failure_probability(**campaign_above(4.753424308822899), runs_per_level=4000, seed=1)
+    common = art.campaign.failure_probability(**campaign_above(-1.0), runs_per_level=4000, seed=1)
+    worst = art.campaign.worst_case(**campaign_above(4.753424308822899), runs=1500, batch=32)
     return {
         "limit at 1.5 deviations: pass rate of 20,000 runs": rate.rate,
         "the exact 95 % bounds hold the probability (1 = yes)": bool(
@@ -43,7 +43,7 @@ def compute() -> dict:
     }
 
 
-def asked(deviations: float) -> dict[str, Any]:
+def campaign_above(deviations: float) -> dict[str, Any]:
     """Return the campaign whose limit lies some deviations above the mean."""
     return {
         "study": STUDY,
@@ -55,12 +55,12 @@ def asked(deviations: float) -> dict[str, Any]:
 
 
 def rate_of(deviations: float) -> Any:
-    result = run_campaign(**asked(deviations), runs=RUNS)
+    result = run_campaign(**campaign_above(deviations), runs=RUNS)
     (found,) = judged(result.campaign.requirements, result.table.figures)
     return found.rate
 
 
 def indices() -> list[float]:
-    result = run_campaign(**asked(1.5), runs=6 * 2048, sampler="saltelli")
+    result = run_campaign(**campaign_above(1.5), runs=6 * 2048, sampler="saltelli")
     found = sobol_indices(result.campaign.points, result.table.figures["place"], result.campaign.names)
     return [*found.first, *found.total]

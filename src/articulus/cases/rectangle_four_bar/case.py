@@ -8,21 +8,21 @@ from casadi import DM, SX
 
 from articulus.cases.rectangle_four_bar.mechanism import HINGE, rectangle_four_bar
 from articulus.dynamics.constraints import Constraints
-from articulus.dynamics.loops import Problem, lagrange
+from articulus.dynamics.loops import ConstraintProblem, lagrange
 from articulus.dynamics.loops.absolute import Absolute, absolute
 from articulus.dynamics.loops.joint_form import joint_form
 from articulus.dynamics.loops.null_space import (
-    Partition,
+    VelocityPartition,
     closing_step,
     minimal_form,
     null_space,
     partition,
-    partitioned,
+    partitioned_basis,
 )
 from articulus.dynamics.tree import Tree
 from articulus.spatial import frame_with_z
 
-PRINTED = Partition(rows=(0, 2), dependent=(2, 3), independent=(0, 1))
+PRINTED = VelocityPartition(rows=(0, 2), dependent=(2, 3), independent=(0, 1))
 """Rows 1 and 3 of D*B, with the slide and the first hinge independent."""
 REST, RATE, FORCE = np.zeros(4), np.array([0.3, 0.8, -0.8, 0.8]), np.array([1.0, -2.0, 0.5, 0.7])
 TURN = np.eye(5)
@@ -50,11 +50,11 @@ def compute() -> dict:
     }
 
 
-def matrices(whole: Absolute, joints: Problem, at: Ask) -> dict:
+def matrices(whole: Absolute, joints: ConstraintProblem, at: Ask) -> dict:
     D, B, C = at(whole.problem.constraints.G, whole.B, joints.constraints.G)
     cut = TURN @ D[whole.tree_rows :]
     found = partition(C)
-    E, E_found = (at(partitioned(joints.constraints.G, p))[0] for p in (PRINTED, found))
+    E, E_found = (at(partitioned_basis(joints.constraints.G, p))[0] for p in (PRINTED, found))
     M, minimal = at(whole.joint_form().M, minimal_form(joints, PRINTED)[0])
     return {
         "size of D*": cut.shape,
@@ -70,7 +70,7 @@ def matrices(whole: Absolute, joints: Problem, at: Ask) -> dict:
     }
 
 
-def newton(joints: Problem, at: Ask) -> tuple[list[float], np.ndarray]:
+def newton(joints: ConstraintProblem, at: Ask) -> tuple[list[float], np.ndarray]:
     """Return residual norms and the closed position from th2 = 0.5, th3 = -0.3, th4 = 0.3 (eq. 26)."""
     q, norms = np.array([0.0, 0.5, -0.3, 0.3]), []
     for _ in range(5):
@@ -80,10 +80,10 @@ def newton(joints: Problem, at: Ask) -> tuple[list[float], np.ndarray]:
     return norms, q
 
 
-def three_forms(whole: Absolute, joints: Problem, at: Ask) -> float:
+def three_forms(whole: Absolute, joints: ConstraintProblem, at: Ask) -> float:
     """Return the largest difference between absolute, joint and minimal forms at one moving state [m/s^2, rad/s^2]."""
     rows = [0, 2]
-    reduced = Problem(joints.M, joints.f, joints.constraints.rows(rows))
+    reduced = ConstraintProblem(joints.M, joints.f, joints.constraints.rows(rows))
     p = whole.problem
     kept = p.constraints.rows(range(whole.tree_rows))
     D_cut = ca.mtimes(DM(TURN[rows]), p.constraints.G[whole.tree_rows :, :])
@@ -103,7 +103,7 @@ def three_forms(whole: Absolute, joints: Problem, at: Ask) -> float:
     return float(max(np.abs(joint - minimal).max(), np.abs(bodies - B @ joint - carried).max()))
 
 
-def in_ground_axes(problem: Problem) -> Problem:
+def in_ground_axes(problem: ConstraintProblem) -> ConstraintProblem:
     c, T = problem.constraints, DM(TURN)
     turned = (ca.mtimes(T, x) for x in (c.g, c.G, c.rate, c.gamma))
-    return Problem(problem.M, problem.f, Constraints(*turned))
+    return ConstraintProblem(problem.M, problem.f, Constraints(*turned))

@@ -32,7 +32,7 @@ def compute() -> dict:
             run["stops"][-1, 0],
         ]
     out["e = 0.8: energy lost in all impacts [J]"] = run["energy.dissipated"][-1]
-    return out | lifted() | leaning()
+    return out | lift_off() | leaning()
 
 
 def ball() -> art.Mechanism:
@@ -46,7 +46,7 @@ def times(run: Run, name: str) -> list[float]:
     return [event.time for event in run.events if event.name == name]
 
 
-def lifted() -> dict:
+def lift_off() -> dict:
     """A force of 15 sin(t) N on 1 kg at rest: it leaves the floor where the force is its weight."""
     t = ca.SX.sym("t")
     lift = Expression(ca.Function("lift", [t], [15 * ca.sin(t)], ["t"], ["u"]))

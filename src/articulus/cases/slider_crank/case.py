@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-import articulus as art
 from articulus.cases.points import Points, by_momenta
 from articulus.cases.slider_crank.mechanism import linkage, slider_crank
-from articulus.dynamics.loops import augmented, lagrange, regularized
+from articulus.dynamics.loops import augmented, lagrange, regularized_dynamics
+from articulus.simulation.solve.assembly import independent_rows
 
 CRANK = np.sqrt(0.5) * np.array([1.0, 1.0, 2.0])
 SLIDER_AT_2 = np.array([-1.0, 1.0, -2.0])
@@ -31,7 +31,7 @@ def joints() -> dict:
     return {
         "joint coordinates: accelerations of crank end and slider [m/s^2]": [*ends[0][3:5], ends[1][3]],
         "singular position: freedoms, and at the start": [
-            m.nv - len(art.independent_rows(m, q)) for q in (FOLDED, OPEN)
+            m.nv - len(independent_rows(m, q)) for q in (FOLDED, OPEN)
         ],
         "energy [J]": sum(m.energy(OPEN, 2 * rate)),
     }
@@ -49,7 +49,7 @@ def iterations(system: Points) -> dict:
         "exact accelerations [m/s^2]": system.evaluate(exact.vdot, CRANK, SLIDER_AT_2),
         "exact multipliers [N]": system.evaluate(exact.multipliers, CRANK, SLIDER_AT_2),
         **{
-            f"error of regularized, iteration {k} [m/s^2]": error(regularized, PENALTY, k)
+            f"error of regularized, iteration {k} [m/s^2]": error(regularized_dynamics, PENALTY, k)
             for k in (1, 2, 3, 4)
         },
         "error of augmented (ALF1), iteration 1 [m/s^2]": own[0],
@@ -57,7 +57,7 @@ def iterations(system: Points) -> dict:
         "error of augmented (ALF1), iterations 3 and 4: below its floor of 1e-11 m/s^2 (1 = yes)": [
             e < 1e-11 for e in own[2:]
         ],
-        "error of regularized, iteration 1, penalty 1e7 [m/s^2]": error(regularized, 1e7, 1),
+        "error of regularized, iteration 1, penalty 1e7 [m/s^2]": error(regularized_dynamics, 1e7, 1),
     }
 
 
@@ -68,10 +68,10 @@ def singular(system: Points) -> dict:
 
     slip = slider_crank(1 / 3)
     return {
-        "singular position, regularized: iteration 1, y1 [m/s^2]": iterate(regularized, 1)[1],
-        "singular position, regularized: iteration 1 with the slip, y1 [m/s^2]": iterate(regularized, 1, slip)[1],
-        "singular position, regularized: iteration 3 [m/s^2]": iterate(regularized, 3),
-        "singular position, regularized: iteration 4 [m/s^2]": iterate(regularized, 4),
+        "singular position, regularized: iteration 1, y1 [m/s^2]": iterate(regularized_dynamics, 1)[1],
+        "singular position, regularized: iteration 1 with the slip, y1 [m/s^2]": iterate(regularized_dynamics, 1, slip)[1],
+        "singular position, regularized: iteration 3 [m/s^2]": iterate(regularized_dynamics, 3),
+        "singular position, regularized: iteration 4 [m/s^2]": iterate(regularized_dynamics, 4),
         "singular position, augmented (ALF1): iteration 1, y1 [m/s^2]": iterate(augmented, 1)[1],
         "singular position, augmented (ALF1): iteration 3 [m/s^2]": iterate(augmented, 3),
     }  # fmt: skip

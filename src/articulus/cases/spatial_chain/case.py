@@ -77,7 +77,7 @@ def compute() -> dict:
             max(torques.figures["residual"], both.figures["residual"]) < 1e-6
         ),
         "torques and voltages played in a simulation: tip less that predicted below 1e-5 m (1 = yes)": bool(
-            played(chain, both, piezos) < 1e-5
+            replay(chain, both, piezos) < 1e-5
         ),
     }
 
@@ -102,7 +102,7 @@ def deflections(chain: art.Mechanism, found: Inversion) -> tuple[float, float, n
     return across, twist, np.array(near)
 
 
-def played(chain: art.Mechanism, found: Inversion, piezos: list[PiezoPair]) -> float:
+def replay(chain: art.Mechanism, found: Inversion, piezos: list[PiezoPair]) -> float:
     """Return the largest distance of the tip from where it is predicted, without any feedback [m]."""
     n, states = chain.nq, np.asarray(found.states)
     run = art.simulate(

@@ -72,7 +72,7 @@ class SpatialOperators:
         for k in range(n):
             self.H[k, block(k)] = axes[k]
             self.M[block(k), block(k)] = inertias[k]
-        P = articulated(self.M, self.H, E)
+        P = articulated_inertia(self.M, self.H, E)
         G = P @ self.H.T @ np.linalg.inv(self.H @ P @ self.H.T)
         eye = np.eye(6 * n)
         self.K = E @ G
@@ -80,7 +80,7 @@ class SpatialOperators:
         self.psi = np.linalg.inv(eye - E @ (eye - G @ self.H))
 
 
-def articulated(M: np.ndarray, H: np.ndarray, E: np.ndarray) -> np.ndarray:
+def articulated_inertia(M: np.ndarray, H: np.ndarray, E: np.ndarray) -> np.ndarray:
     """Return the block diagonal P of M = P - E [P - P H' (H P H')^-1 H P] E' (eq. 3.1), tips first."""
     P = M.copy()
     for k in reversed(range(len(H))):

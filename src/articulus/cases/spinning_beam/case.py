@@ -43,7 +43,7 @@ def compute() -> dict:
         "buckling acceleration rho L^3 / EI, 1, 2, 3, 4, 6 modes": [buckling(n) for n in (1, 2, 3, 4, 6)],
         "buckling acceleration rho L^3 / EI, 20 modes": buckling(20),
         "inconsistent and ruthless: stiffness changed by an acceleration along the beam": max(
-            np.abs(pushed(level, 4)).max() for level in ("inconsistent", "ruthless")
+            np.abs(push_stiffness(level, 4)).max() for level in ("inconsistent", "ruthless")
         ),
         "spin-up to twice omega1 in 20 s: largest tip deflection over L, consistent": fast["consistent"],
         "spin-up to twice omega1 in 20 s: largest tip deflection over L, consistent, beside a geometrically exact beam": fast[
@@ -85,7 +85,7 @@ def spin_squares(level: Level) -> np.ndarray:
     return np.array([eigh(K, held.ff, eigvals_only=True)[0] for K in stiffness]) / OMEGA1**2
 
 
-def pushed(level: Level, modes: int) -> np.ndarray:
+def push_stiffness(level: Level, modes: int) -> np.ndarray:
     """Return what a unit acceleration along the beam adds to its stiffness."""
     mechanism = on_base(art.Prismatic((1, 0, 0)), body(level, modes))
     return modal_stiffness(mechanism, 0.0, 1.0) - modal_stiffness(mechanism, 0.0, 0.0)
@@ -93,7 +93,7 @@ def pushed(level: Level, modes: int) -> np.ndarray:
 
 def buckling(modes: int) -> float:
     """Return the smallest acceleration at which the consistent stiffness is singular."""
-    found = eigvals(body("consistent", modes).stiffness, -pushed("consistent", modes)).real
+    found = eigvals(body("consistent", modes).stiffness, -push_stiffness("consistent", modes)).real
     return float(found[found > 0].min())
 
 

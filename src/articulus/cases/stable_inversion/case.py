@@ -38,7 +38,7 @@ def compute() -> dict:
     open_loop = [forward_run(system, small, begin=-p, end=8.0, rtol=1e-7).error for p in PREVIEWS]
     diverged = [forward_run(system, found, begin=-p, end=6.0, rtol=1e-7).diverged or np.inf for p in PREVIEWS]
     tracked = forward_run(system, found, "lqr", begin=-14.0, end=7.0, rtol=1e-7)
-    manifold = regulated(system)
+    manifold = output_regulator(system)
     off, after = transients(system, manifold, SMALL)
     return {
         "relative degree": form.relative_degree,
@@ -90,7 +90,7 @@ def _eta1(t: np.ndarray) -> np.ndarray:
     return np.where(t < 0, before, np.where(t < END, inside, 0.0))
 
 
-def regulated(system: NonlinearSystem) -> Regulator:
+def output_regulator(system: NonlinearSystem) -> Regulator:
     """Return the regulator for w1' = w2, w2' = -w1, w3' = 0, y_d = w3 - w1."""
     w = SX.sym("w", 3)
     return regulator(system, w, ca.vertcat(w[1], -w[0], 0), w[2] - w[0], order=2)

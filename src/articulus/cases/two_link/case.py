@@ -21,7 +21,7 @@ def compute() -> dict:
         "B2 [rad/s^2 per N m]": B2,
         "natural frequencies [rad/s]": np.sqrt(np.sort(-np.linalg.eigvals(A21).real)[::-1]),
         **regulator(arm, A21),
-        "seven joints: recursive less perturbed linear model, relative": perturbed(art.load("rrc7")),
+        "seven joints: recursive less perturbed linear model, relative": derivative_error(art.load("rrc7")),
     }
 
 
@@ -47,7 +47,7 @@ def closed_loop(arm: art.Mechanism, position: np.ndarray, velocity: np.ndarray) 
     return np.linalg.eigvals(art.simulate(arm, 1e-3, controller=law, step=1e-3).linearize().A)
 
 
-def perturbed(arm: art.Mechanism) -> float:
+def derivative_error(arm: art.Mechanism) -> float:
     """Return the largest difference of analytic and central-difference derivatives, relative to the largest entry."""
     q = np.linspace(0.3, -0.6, arm.nq)
     v, tau, step = 0.5 * q[::-1], arm.gravity(q), 1e-5

@@ -14,8 +14,8 @@ import numpy as np
 from casadi import SX
 
 from articulus.dynamics.flexible.data import BodyData, SharedData
-from articulus.dynamics.flexible.integrals import Integrals, contracted, sparse, squared
-from articulus.dynamics.flexible.shortening import Shortening, mirrored
+from articulus.dynamics.flexible.integrals import Integrals, contract, quadratic_form, sparse
+from articulus.dynamics.flexible.shortening import Shortening, mirror_upper_half
 from articulus.spatial import Force, Motion, RigidInertia, cross
 
 
@@ -53,7 +53,7 @@ class ElasticBody:
             Of rigid bodies that move with the frame of the body.
         """
         c = data.integrals
-        by, slopes = sparse(c.rr1), contracted(c.rr2, eta)
+        by, slopes = sparse(c.rr1), contract(c.rr2, eta)
         mass, numbers, rf = SX(c.mass), sparse(c.rr0), sparse(c.rf0)
         if carried is not None:
             ten = carried.pack()
@@ -63,7 +63,7 @@ class ElasticBody:
         else:
             numbers, rf = (
                 numbers + ca.mtimes(by + 0.5 * slopes, eta),
-                rf + contracted(c.swept + c.gyroscopic, eta),
+                rf + contract(c.swept + c.gyroscopic, eta),
             )
             moment = numbers[:3]
         inertia = RigidInertia.unpack(ca.vertcat(mass, numbers))
@@ -101,7 +101,7 @@ class ElasticBody:
             return self.linear_ff
         rows, constants = zip(*(each.ff() for each in self.shortening))
         signed = ca.vertcat(*(each.of.sign * S for each, S in zip(self.shortening, rows)))
-        squares = mirrored(ca.mtimes(signed.T, ca.vertcat(*rows)))
+        squares = mirror_upper_half(ca.mtimes(signed.T, ca.vertcat(*rows)))
         return squares + (self.linear_ff + sparse(np.sum(constants, axis=0)))
 
     @cached_property
@@ -133,11 +133,11 @@ class ElasticBody:
         growth = RigidInertia.unpack(ca.vertcat(0, ca.mtimes(self.linear_inertia_by, rate)))
         F = self._linear_momentum(A, acceleration)
         F = F + V.cross_force(Force.of(self._linear_momentum(V, rate))).column()
-        F = F + (growth @ V).column() + squared(self.constants.swept, rate)
+        F = F + (growth @ V).column() + quadratic_form(self.constants.swept, rate)
         f = ca.mtimes(self.linear_rf.T, A.column()) + ca.mtimes(self.linear_ff, acceleration)
         f = (
             f
-            + 2 * ca.mtimes(contracted(self.constants.gyroscopic, rate).T, V.column())
+            + 2 * ca.mtimes(contract(self.constants.gyroscopic, rate).T, V.column())
             - ca.mtimes(self.linear_inertia_by.T, energies(V))
         )
         return Force.of(F), f

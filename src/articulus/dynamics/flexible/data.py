@@ -23,7 +23,7 @@ from articulus.model.mechanism.modes import Modes
 
 
 @dataclass(frozen=True, eq=False)
-class Shapes:
+class StationShapes:
     """The arrays of a station; see `articulus.model.mechanism.modes.Station`."""
 
     position: np.ndarray
@@ -74,17 +74,17 @@ class BodyData:
         if self.modes.fit is None:
             return integrals_of(self.modes)
         template, fitted = _fitted_integrals(self.modes)
-        return _unflattened(template, self._expressions(fitted))
+        return _unflatten(template, self._expressions(fitted))
 
-    def station(self, name: str) -> Shapes:
+    def station(self, name: str) -> StationShapes:
         """Return the shapes of a station, zeros where rounding left something."""
         held = station_of(self.modes, name)
-        names = [f.name for f in dataclasses.fields(Shapes)]
+        names = [f.name for f in dataclasses.fields(StationShapes)]
         if self.modes.fit is None:
-            return Shapes(*(getattr(held, x) for x in names))
-        return Shapes(*(self.array(x, name) for x in names))
+            return StationShapes(*(getattr(held, x) for x in names))
+        return StationShapes(*(self.array(x, name) for x in names))
 
-    def shapes(self, name: str) -> Shapes:
+    def shapes(self, name: str) -> StationShapes:
         """Return the shapes of a station without the second order where the level of the body leaves it out."""
         held = self.station(name)
         if self.level == "consistent":
@@ -142,16 +142,16 @@ def _fitted_integrals(modes: Modes) -> tuple[Integrals, Fit]:
                 f"flexible body: its inertia changes in kind between {dict(values)} and the values that the parameters start "
                 "from; expected narrower ranges, without a body that has no extent or no mass"
             )
-        return _flattened(found), scales(found)
+        return _flatten(found), scales(found)
 
     return template, fit(sample, held.parameters, "flexible body")
 
 
-def _flattened(found: Integrals) -> np.ndarray:
+def _flatten(found: Integrals) -> np.ndarray:
     return np.concatenate([np.ravel(x) for x in found.arrays()])
 
 
-def _unflattened(template: Integrals, numbers: np.ndarray) -> Integrals:
+def _unflatten(template: Integrals, numbers: np.ndarray) -> Integrals:
     arrays, at = [], 0
     for like in template.arrays():
         size = np.size(like)

@@ -12,9 +12,9 @@ from casadi import SX
 
 from articulus.dynamics.flexible import elimination
 from articulus.dynamics.inverse_derivatives import columns, pairs
-from articulus.dynamics.loops.factor import Factored
-from articulus.dynamics.passes import Inline
+from articulus.dynamics.loops.factor import Factorization
 from articulus.dynamics.passive import passive_forces, passive_rates
+from articulus.dynamics.recursion import Inline
 from articulus.dynamics.tree import Tree
 
 Three = tuple[SX, SX, SX]
@@ -39,7 +39,9 @@ class WrittenDerivatives:
         """Return d tau/d q, d tau/d v and M^-1, (nv, nv): M^-1 times minus the first two are the derivatives of forward dynamics."""
         by_q, by_v, M = pairs(self._tree, self._columns)
         position, rate = passive_rates(self._tree, self._tree.v)
-        return self._at_forces((by_q - ca.diag(position), by_v - ca.diag(rate), Factored(M).inverse()), by_v)
+        return self._at_forces(
+            (by_q - ca.diag(position), by_v - ca.diag(rate), Factorization(M).inverse()), by_v
+        )
 
     def forward_dynamics(self) -> Three:
         """Return d vdot/d q, d vdot/d v and M^-1, (nv, nv), by `elimination`."""

@@ -39,10 +39,10 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.dynamics.flexible.shortening import mirrored
-from articulus.dynamics.inverse_derivatives import Columns, felt_turns
-from articulus.dynamics.loops.factor import Factored
-from articulus.dynamics.pairs import Entries
+from articulus.dynamics.flexible.shortening import mirror_upper_half
+from articulus.dynamics.inverse_derivatives import PairColumns, felt_turns
+from articulus.dynamics.loops.factor import Factorization
+from articulus.dynamics.pair_matrices import Entries
 from articulus.dynamics.tree import ROOT, Tree
 
 
@@ -70,7 +70,7 @@ class _Group:
     """D^-1, K, b and, for position and rate, D^-1 times the own block and y."""
 
 
-def derivatives(tree: Tree, c: Columns, passive: tuple[Any, Any]) -> tuple[Any, Any, Any]:
+def derivatives(tree: Tree, c: PairColumns, passive: tuple[Any, Any]) -> tuple[Any, Any, Any]:
     """Return d vdot/d q, d vdot/d v and M^-1, (nv, nv) each.
 
     Parameters
@@ -97,7 +97,7 @@ def derivatives(tree: Tree, c: Columns, passive: tuple[Any, Any]) -> tuple[Any, 
     return _outward(tree, groups)
 
 
-def _groups(tree: Tree, c: Columns) -> dict[int, _Group]:
+def _groups(tree: Tree, c: PairColumns) -> dict[int, _Group]:
     """Return the nodes that are no stations as groups, with the columns of each at the places where others hang."""
     first = np.cumsum([0, *map(len, tree.freedoms)]).tolist()
     columns = [c.S, c.psidd, c.psid, c.rate, felt_turns(tree, c.S[:3, :])]
@@ -119,7 +119,7 @@ def _groups(tree: Tree, c: Columns) -> dict[int, _Group]:
     return groups
 
 
-def _own_blocks(tree: Tree, c: Columns) -> dict[int, list[Any]]:
+def _own_blocks(tree: Tree, c: PairColumns) -> dict[int, list[Any]]:
     """Return the blocks of each group of d tau/d q, d tau/d v and M."""
     first = np.cumsum([0, *map(len, tree.freedoms)]).tolist()
     blocks: dict[int, list[Any]] = {}
@@ -153,12 +153,14 @@ def _outward(tree: Tree, groups: dict[int, _Group]) -> tuple[Any, Any, Any]:
     passed: dict[int, list[Any]] = {}
     for group in groups.values():
         n, front = len(group.freedoms), upsilon[group.front]
-        *blocks, alpha_q, alpha_v = _answered(n)(front, *group.found)
+        *blocks, alpha_q, alpha_v = _response_function(n)(front, *group.found)
         for entries, block in zip((*by_change, inverse), blocks):
             entries.put(group.freedoms, group.freedoms, block)
         changes = [alpha_q, alpha_v, *blocks[:2]]
         for j, place in group.places.items():
-            upsilon[j], *passed[j] = _passed(n)(front, *group.found[1:3], group.bent[j], *changes, *place)
+            upsilon[j], *passed[j] = _propagation_function(n)(
+                front, *group.found[1:3], group.bent[j], *changes, *place
+            )
     behind: dict[int, list[_Behind]] = {}
     for group in reversed(groups.values()):
         _, K, b, _, _, *y = group.found
@@ -230,27 +232,27 @@ def _given_way(n: int, places: int) -> ca.Function:
         Y = [x - G for x, G in zip(Y, given)]
         L_left, H_left = L_left + L, H_left + H
         motions.append(U)
-    D = Factored(mirrored(M))
+    D = Factorization(mirror_upper_half(M))
     K, b = D.solve(R.T).T, D.solve(Rd.T).T
     y = [x - ca.mtimes(K, block) for x, block in zip(Y, own)]
-    L_left, H_left = mirrored(L_left + ca.mtimes(K, R.T)), H_left + ca.mtimes(K, Rd.T)
+    L_left, H_left = mirror_upper_half(L_left + ca.mtimes(K, R.T)), H_left + ca.mtimes(K, Rd.T)
     solved, bent = [ca.mtimes(D.inverse(), x) for x in own], [D.solve(U.T) for U in motions]
     return _function("given_way", symbols, [D.inverse(), K, b, *solved, *y, L_left, H_left, *bent])
 
 
 @functools.cache
-def _answered(n: int) -> ca.Function:
+def _response_function(n: int) -> ca.Function:
     """(Upsilon, D^-1, K, b, D^-1 dq, D^-1 dv, y of q and v) -> (d vdot/d q, d vdot/d v, M^-1, alpha of q and v) of the group itself."""
     upsilon, D_inverse, K, b = (SX.sym("x", *shape) for shape in ((6, 6), (n, n), (6, n), (3, n)))
     solved, y = [SX.sym("solved", n, n) for _ in range(2)], [SX.sym("y", 6, n) for _ in range(2)]
     alpha = [-ca.mtimes(upsilon, x) for x in y]
     blocks = [-x - ca.mtimes(K.T, a) for x, a in zip(solved, alpha)]
-    inverse = mirrored(D_inverse + ca.mtimes(K.T, ca.mtimes(upsilon, K)))
+    inverse = mirror_upper_half(D_inverse + ca.mtimes(K.T, ca.mtimes(upsilon, K)))
     return _function("answered", [upsilon, D_inverse, K, b, *solved, *y], [*blocks, inverse, *alpha])
 
 
 @functools.cache
-def _passed(n: int) -> ca.Function:
+def _propagation_function(n: int) -> ca.Function:
     """(Upsilon, K, b, D^-1 U', alpha and own block of q and v, U, Psidd, Psid, the same two of rates) -> (Upsilon behind the place, T with -b U'
     below it, E, alpha with Psid below it of q and v)."""
     upsilon, K, b, bent = (SX.sym("x", *shape) for shape in ((6, 6), (6, n), (3, n), (n, 6)))
@@ -258,7 +260,7 @@ def _passed(n: int) -> ca.Function:
     U, psidd, psid, rate, turn = place = [SX.sym("x", rows, n) for rows in (6, 6, 3, 6, 3)]
     T = SX.eye(6) - ca.mtimes(K, U.T)
     half = ca.mtimes(upsilon, T)
-    behind = mirrored(ca.mtimes(T.T, half) + ca.mtimes(U, bent))
+    behind = mirror_upper_half(ca.mtimes(T.T, half) + ca.mtimes(U, bent))
     moved = zip(alpha, own, (psidd, rate), (psid, turn))
     given = [ca.vertcat(a + ca.mtimes(U, block) + x, w) for a, block, x, w in moved]
     through = ca.vertcat(T, -ca.mtimes(b, U.T))

@@ -101,7 +101,8 @@ class Integrals:
         six, nine = np.repeat([radius, 1.0], 3), np.repeat([1.0, radius], (3, 6))
         one = _size(modes.ff)
         limits = [
-            ROUNDING * _weighed(x, one, unit, one).max(initial=0.0) for x, unit in ((rr2, nine), (rf1, six))
+            ROUNDING * _relative_size(x, one, unit, one).max(initial=0.0)
+            for x, unit in ((rr2, nine), (rf1, six))
         ]
         for particle in particles:
             more_rr2, more_rf1 = particle.second_order()
@@ -148,7 +149,7 @@ def station_of(modes: Modes, name: str) -> Station:
     """
     one, held, all_stations = _size(modes.ff), modes.station(name), modes.stations.values()
     shift, turn = (
-        max(_weighed(getattr(each, x), np.ones(3), one).max(initial=0.0) for each in all_stations)
+        max(_relative_size(getattr(each, x), np.ones(3), one).max(initial=0.0) for each in all_stations)
         for x in ("translation", "rotation")
     )
     sizes = {"translation": shift, "rotation": turn, "shortening": shift * turn, "turning": turn * turn}
@@ -156,7 +157,7 @@ def station_of(modes: Modes, name: str) -> Station:
     def clean(x: str, size: float) -> np.ndarray:
         array = getattr(held, x)
         units = (np.ones(3), *(one,) * (array.ndim - 1))
-        size = max(size, _weighed(array, *units).max(initial=0.0))
+        size = max(size, _relative_size(array, *units).max(initial=0.0))
         array = _clean(array, *units, limit=ROUNDING * size)
         return _even(array) if array.ndim == 3 else array
 
@@ -286,17 +287,17 @@ def nonzero(array: np.ndarray) -> np.ndarray:
     return np.array(found, dtype=bool).reshape(array.shape)
 
 
-def contracted(array: np.ndarray, x: SX) -> SX:
+def contract(array: np.ndarray, x: SX) -> SX:
     """Return the matrix sum_k array[k, :, :] x_k."""
     n, rows, columns = array.shape
     return ca.reshape(ca.mtimes(sparse(array.T.reshape(columns * rows, n)), x), rows, columns)
 
 
-def squared(array: np.ndarray, x: SX) -> SX:
+def quadratic_form(array: np.ndarray, x: SX) -> SX:
     """Return the vector sum_kl array[k, :, l] x_k x_l of an array that is symmetric in k and l, by half of the products."""
     n = len(array)
     once = 2 * np.triu(np.ones((n, n))) - np.eye(n)
-    return ca.mtimes(contracted(array * once[:, None, :], x), x)
+    return ca.mtimes(contract(array * once[:, None, :], x), x)
 
 
 def _size(matrix: np.ndarray) -> np.ndarray:
@@ -305,7 +306,7 @@ def _size(matrix: np.ndarray) -> np.ndarray:
     return np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
 
 
-def _weighed(array: np.ndarray, *units: np.ndarray) -> np.ndarray:
+def _relative_size(array: np.ndarray, *units: np.ndarray) -> np.ndarray:
     return np.abs(array) / functools.reduce(np.multiply.outer, units)
 
 
@@ -316,6 +317,6 @@ def _even(array: np.ndarray) -> np.ndarray:
 
 def _clean(array: np.ndarray, *units: np.ndarray, limit: float | None = None) -> np.ndarray:
     """Return an array whose entries up to a limit, measured in the units of each axis, are zero."""
-    weighed = _weighed(array, *units)
+    weighed = _relative_size(array, *units)
     limit = ROUNDING * weighed.max(initial=0.0) if limit is None else limit
     return np.where(weighed <= limit, 0.0, array)

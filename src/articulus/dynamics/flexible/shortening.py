@@ -19,7 +19,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.dynamics.flexible.integrals import Particle, contracted, nonzero, sparse, squared
+from articulus.dynamics.flexible.integrals import Particle, contract, nonzero, quadratic_form, sparse
 from articulus.spatial import Motion, cross, skew
 
 
@@ -38,7 +38,7 @@ class Shortening:
     @cached_property
     def G(self) -> SX:
         """Derivative of the part of second order, (3, n)."""
-        return contracted(self.of.second, self.eta)
+        return contract(self.of.second, self.eta)
 
     @cached_property
     def s(self) -> SX:
@@ -88,7 +88,7 @@ class Shortening:
 
     def forces(self, V: Motion, rate: SX, A: Motion, acceleration: SX) -> tuple[SX, SX]:
         """Return the wrench (6,) and the modal forces (n,) that the motion takes; see `ElasticBody.forces`."""
-        bend, turned = squared(self.of.second, rate), ca.mtimes(self.G, rate)
+        bend, turned = quadratic_form(self.of.second, rate), ca.mtimes(self.G, rate)
         second = bend + cross(V.w, 2 * turned + cross(V.w, self.s))
         second = second + cross(A.w, self.s) + ca.mtimes(self.G, acceleration)
         rest, moved = self.X - self.s, ca.mtimes(self.F, rate)
@@ -115,6 +115,6 @@ def _inertia(moment: SX) -> SX:
     return ca.vertcat(I[0, 0], I[0, 1], I[0, 2], I[1, 1], I[1, 2], I[2, 2])
 
 
-def mirrored(block: SX) -> SX:
+def mirror_upper_half(block: SX) -> SX:
     """Return a symmetric block of which only the upper half is computed."""
     return ca.triu2symm(ca.triu(block))

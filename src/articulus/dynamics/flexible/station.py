@@ -14,13 +14,13 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.dynamics.flexible.data import Shapes
+from articulus.dynamics.flexible.data import StationShapes
 from articulus.dynamics.flexible.integrals import nonzero, sparse
 from articulus.spatial import Force, Motion, Transform, cayley, cross, skew
 
 
 @dataclass(frozen=True)
-class Station:
+class DeformedStation:
     """A station at the modal coordinates of its body; motions are in the axes of the station."""
 
     eta: SX
@@ -39,7 +39,7 @@ class Station:
     """Motions of unit modal rates, (6, n)."""
 
     @staticmethod
-    def place(shapes: Shapes, eta: SX, stiff: bool = False) -> SX:
+    def place(shapes: StationShapes, eta: SX, stiff: bool = False) -> SX:
         """Return the numbers that change with the modal coordinates: these, then what `placed` makes a station of.
 
         Parameters
@@ -59,7 +59,7 @@ class Station:
         return ca.vertcat(eta, X.pack(), theta.value, *map(ca.vec, (turn, theta.slope, shift.slope, U)))
 
     @staticmethod
-    def placed(shapes: Shapes, place: SX, stiff: bool = False) -> Station:
+    def at_place(shapes: StationShapes, place: SX, stiff: bool = False) -> DeformedStation:
         """Return the station at a place."""
         n = shapes.translation.shape[1]
         sizes = (n, 12, 3, 9, 3 * n, 3 * n, 6 * n)
@@ -67,7 +67,7 @@ class Station:
         theta = Series(shapes.turning, angle, ca.reshape(turning, 3, n))
         at = Transform.unpack(X)
         shift = Series(shapes.shortening, at.p - sparse(shapes.position), ca.reshape(shifting, 3, n))
-        return Station(eta, at, theta, shift, ca.reshape(turn, 3, 3), stiff, ca.reshape(U, 6, n))
+        return DeformedStation(eta, at, theta, shift, ca.reshape(turn, 3, 3), stiff, ca.reshape(U, 6, n))
 
     def bending(self, rate: SX) -> Motion:
         """Return the acceleration on the body at constant modal rates, the linear part that of the origin."""

@@ -19,7 +19,7 @@ from articulus.model.mechanism.modes import Modes
 Array = np.ndarray
 
 
-class Moving(Protocol):
+class HasVelocities(Protocol):
     """A mechanism that tells velocities."""
 
     @property
@@ -61,7 +61,7 @@ def most_spins(d: Description, v: Array) -> dict[str, Array]:
     }
 
 
-def spin(mechanism: Moving, body: str, q: Array, v: Array, params: Mapping[str, Any] | None) -> Array:
+def spin(mechanism: HasVelocities, body: str, q: Array, v: Array, params: Mapping[str, Any] | None) -> Array:
     """Return the angular rate of a flexible body's frame over its first frequency, (...), at states (..., nq), (..., nv)."""
     modes = next(b.modes for b in mechanism.description.bodies if b.name == body)
     assert modes is not None
@@ -94,7 +94,9 @@ def cause(figure: str) -> str | None:
     return None
 
 
-def look(mechanism: Moving, what: str, q: Array, v: Array | None, params: Mapping[str, Any] | None) -> None:
+def look(
+    mechanism: HasVelocities, what: str, q: Array, v: Array | None, params: Mapping[str, Any] | None
+) -> None:
     """Warn where a state, or one of many, is beyond what the flexible bodies of a mechanism are made for."""
     d = mechanism.description
     if not d.flexible:

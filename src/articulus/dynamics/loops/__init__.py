@@ -2,10 +2,16 @@
 
 from articulus.dynamics.loops.absolute import absolute
 from articulus.dynamics.loops.augmented import augmented
-from articulus.dynamics.loops.base import Factored, Problem, Solution, solve, suggested_penalty
+from articulus.dynamics.loops.base import (
+    ConstraintProblem,
+    ConstraintSolution,
+    Factorization,
+    solve,
+    suggested_penalty,
+)
 from articulus.dynamics.loops.canonical import canonical
-from articulus.dynamics.loops.contact import Contact
-from articulus.dynamics.loops.forms import FORMS, Form, form
+from articulus.dynamics.loops.contact import GeneralJoint
+from articulus.dynamics.loops.forms import FORMS, LoopForm, form
 from articulus.dynamics.loops.joint_form import joint_form
 from articulus.dynamics.loops.lagrange import lagrange
 from articulus.dynamics.loops.multiple_chains import Grasp, multiple_chains, require_grasp
@@ -15,18 +21,18 @@ from articulus.dynamics.loops.park import penalty_multipliers
 from articulus.dynamics.loops.penalty import generic_penalty
 from articulus.dynamics.loops.pivoted import independent
 from articulus.dynamics.loops.projection import Projection
-from articulus.dynamics.loops.regularized import regularized
+from articulus.dynamics.loops.regularized import regularized_dynamics
 from articulus.dynamics.loops.servo import joint_directions, servo
 
 __all__ = [
     "FORMS",
-    "Contact",
-    "Factored",
-    "Form",
+    "ConstraintProblem",
+    "ConstraintSolution",
+    "Factorization",
+    "GeneralJoint",
     "Grasp",
-    "Problem",
+    "LoopForm",
     "Projection",
-    "Solution",
     "absolute",
     "augmented",
     "by_secondary",
@@ -42,7 +48,7 @@ __all__ = [
     "operator_form",
     "partition",
     "penalty_multipliers",
-    "regularized",
+    "regularized_dynamics",
     "require_grasp",
     "servo",
     "solve",

@@ -21,7 +21,7 @@ from casadi import SX
 
 from articulus.dynamics.constraints import Constraints, View
 from articulus.dynamics.kinematics import position_rate
-from articulus.dynamics.loops.base import Problem
+from articulus.dynamics.loops.base import ConstraintProblem
 from articulus.dynamics.loops.null_space import partition
 from articulus.dynamics.passive import passive_forces
 from articulus.dynamics.tree import ROOT, Tree
@@ -33,7 +33,7 @@ from articulus.spatial import Force, Motion, Transform, cross, skew
 class Absolute:
     """A mechanism in absolute coordinates, on the symbols q, v of its tree."""
 
-    problem: Problem
+    problem: ConstraintProblem
     """M, h and the rows of all joints: those of the tree first, then those of the constraints. Unknowns are V'."""
     B: SX
     """(6n, nv) Joint rates to velocities."""
@@ -42,7 +42,7 @@ class Absolute:
     tree_rows: int
     """Number of rows that belong to joints of the tree."""
 
-    def joint_form(self) -> Problem:
+    def joint_form(self) -> ConstraintProblem:
         """Return the same equations in joint coordinates, from B and the cut rows alone.
 
         Source: Nikravesh, Gim, Arabyan & Rein 1989, equations 8-10 and 15.
@@ -52,7 +52,9 @@ class Absolute:
         cut = c.rows(range(self.tree_rows, c.g.numel()))
         gamma = ca.mtimes(cut.G, self.carried) + cut.gamma
         G = ca.sparsify(ca.mtimes(cut.G, B))
-        return Problem(ca.mtimes(B.T, ca.mtimes(M, B)), force, Constraints(cut.g, G, cut.rate, gamma))
+        return ConstraintProblem(
+            ca.mtimes(B.T, ca.mtimes(M, B)), force, Constraints(cut.g, G, cut.rate, gamma)
+        )
 
 
 def absolute(tree: Tree, v: SX, tau: SX, t: SX) -> Absolute:
@@ -93,7 +95,7 @@ def absolute(tree: Tree, v: SX, tau: SX, t: SX) -> Absolute:
     D = ca.sparsify(ca.jacobian(D_V, bodies.V))
     g, D, D_V, gamma = bodies.at_position([g, D, D_V, bodies.rate(D_V)], motion)
     M, h = bodies.newton_euler(motion, tau + passive_forces(tree, v))
-    return Absolute(Problem(M, h, Constraints(g, D, D_V, gamma)), B, carried, tree_rows)
+    return Absolute(ConstraintProblem(M, h, Constraints(g, D, D_V, gamma)), B, carried, tree_rows)
 
 
 @dataclass(frozen=True)

@@ -5,17 +5,23 @@ from __future__ import annotations
 import casadi as ca
 from casadi import SX
 
-from articulus.dynamics.loops.base import Factored, Problem, Solution, stabilized, weights
+from articulus.dynamics.loops.base import (
+    ConstraintProblem,
+    ConstraintSolution,
+    Factorization,
+    stabilized_residual,
+    weights,
+)
 
 
 def augmented(
-    problem: Problem,
+    problem: ConstraintProblem,
     penalty: SX | float,
     frequency: SX | float = 0.0,
     damping: SX | float = 1.0,
     iterations: int = 3,
     active: SX | float = 1.0,
-) -> Solution:
+) -> ConstraintSolution:
     """Return vdot and multipliers after a fixed number of iterations.
 
     (M + G' a G) vdot_{i+1} = M vdot_i - G' a (gamma + 2 w mu (G v + g_t) + w^2 g),   M vdot_0 = f
@@ -39,17 +45,19 @@ def augmented(
     """
     c = problem.constraints
     a = weights(c, penalty, active)
-    return augmented_solve(problem.M, c.G, problem.f, stabilized(c, frequency, damping), a, iterations)
+    return augmented_solve(
+        problem.M, c.G, problem.f, stabilized_residual(c, frequency, damping), a, iterations
+    )
 
 
-def augmented_solve(M: SX, G: SX, b: SX, wanted: SX, a: SX, iterations: int) -> Solution:
+def augmented_solve(M: SX, G: SX, b: SX, wanted: SX, a: SX, iterations: int) -> ConstraintSolution:
     """Return x and multipliers of M x + G' lambda = b, G x + wanted = 0, by iteration with the penalties a, (m,).
 
     M x_i = (M + G' a G) x_i - G' a G x_i turns the printed iteration into corrections, which round less:
     x_{i+1} = x_i - (M + G' a G)^-1 G' r_i,  r_i = a (G x_i + wanted).
     """
     weighted = ca.mtimes(ca.diag(a), G)
-    matrix = Factored(M + ca.mtimes(G.T, weighted))
+    matrix = Factorization(M + ca.mtimes(G.T, weighted))
     x = matrix.solve(b - ca.mtimes(weighted.T, wanted))
     residual = a * (ca.mtimes(G, x) + wanted)
     multipliers = residual
@@ -57,4 +65,4 @@ def augmented_solve(M: SX, G: SX, b: SX, wanted: SX, a: SX, iterations: int) -> 
         x = x - matrix.solve(ca.mtimes(G.T, residual))
         residual = a * (ca.mtimes(G, x) + wanted)
         multipliers = multipliers + residual
-    return Solution(x, multipliers)
+    return ConstraintSolution(x, multipliers)

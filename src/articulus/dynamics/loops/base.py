@@ -10,7 +10,7 @@ import numpy as np
 from casadi import SX
 
 from articulus.dynamics.constraints import Constraints
-from articulus.dynamics.loops.factor import Factored, solve
+from articulus.dynamics.loops.factor import Factorization, solve
 
 ROW_FLOOR = 1e-8
 """Share of the mobility of all rows that one row has at least [-]."""
@@ -19,7 +19,7 @@ ROUNDED = 1e-20
 
 
 @dataclass(frozen=True)
-class Problem:
+class ConstraintProblem:
     """M vdot + G' lambda = f with G vdot + gamma = 0.
 
     Parameters
@@ -37,14 +37,14 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Solution:
+class ConstraintSolution:
     """Accelerations and multipliers; -G' lambda are the constraint forces on the joints."""
 
     vdot: SX
     multipliers: SX
 
 
-def stabilized(c: Constraints, frequency: SX | float, damping: SX | float) -> SX:
+def stabilized_residual(c: Constraints, frequency: SX | float, damping: SX | float) -> SX:
     """Return the acceleration residual at vdot = 0 with Baumgarte's terms, gamma + 2 w mu (G v + g_t) + w^2 g, (m,).
 
     Parameters
@@ -64,7 +64,7 @@ def weights(c: Constraints, penalty: SX | float, active: SX | float = 1.0) -> SX
 def suggested_penalty(M: np.ndarray, G: np.ndarray, number: float = 1e10) -> np.ndarray:
     """Return a penalty for every row, `number` times the mass that the row feels at one position, (m,).
 
-    The mass is that of the diagonal, 1 / sum_j G_ij^2 / M_jj (see `floored`). `number` has no unit: every iteration of an
+    The mass is that of the diagonal, 1 / sum_j G_ij^2 / M_jj (see `floor_mobilities`). `number` has no unit: every iteration of an
     augmented form divides the error by about as much.
 
     Parameters
@@ -76,10 +76,10 @@ def suggested_penalty(M: np.ndarray, G: np.ndarray, number: float = 1e10) -> np.
         ones (Bayo & Avello 1994).
     """
     mobility = (np.asarray(G) ** 2 / np.diag(M)).sum(axis=1)
-    return number / np.array(floored(ca.DM(mobility))).ravel()
+    return number / np.array(floor_mobilities(ca.DM(mobility))).ravel()
 
 
-def floored(mobility: Any) -> Any:
+def floor_mobilities(mobility: Any) -> Any:
     """Return the mobilities of rows, (m,), such that none is zero: rows that move little or nothing do no harm.
 
     A row has at least ROW_FLOOR of the mobility of all rows together. One that is but rounding of zero, as the rows out
@@ -89,4 +89,12 @@ def floored(mobility: Any) -> Any:
     return mobility + ca.if_else(mobility > ROUNDED * total, ROW_FLOOR, 1.0) * total + 1e-100
 
 
-__all__ = ["Factored", "Problem", "Solution", "solve", "stabilized", "suggested_penalty", "weights"]
+__all__ = [
+    "ConstraintProblem",
+    "ConstraintSolution",
+    "Factorization",
+    "solve",
+    "stabilized_residual",
+    "suggested_penalty",
+    "weights",
+]

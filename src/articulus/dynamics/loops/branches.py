@@ -25,18 +25,18 @@ from casadi import MX, SX
 
 from articulus.dynamics.constraints import Closure, closures
 from articulus.dynamics.energy import gravity_energy, kinetic_energy
-from articulus.dynamics.external import taken_up
+from articulus.dynamics.external import applied_wrenches
 from articulus.dynamics.inverse import newton_euler
-from articulus.dynamics.loops.factor import Factored
+from articulus.dynamics.loops.factor import Factorization
 from articulus.dynamics.mass_matrix import mass_matrix
-from articulus.dynamics.part import Part, Parts
-from articulus.dynamics.passes import Inline
 from articulus.dynamics.passive import passive_forces, spring_energy
+from articulus.dynamics.recursion import Inline
 from articulus.dynamics.tree import Tree
+from articulus.dynamics.tree_part import Parts, TreePart
 
 
 @dataclass(frozen=True)
-class State:
+class BranchState:
     """Positions, velocities, time, parameters, and 1 for every constraint that holds or 0 [everything MX]."""
 
     q: MX
@@ -69,7 +69,7 @@ class _Reach:
 class _Branch:
     """One branch with the constraints that reach it."""
 
-    part: Part
+    part: TreePart
     reaches: list[_Reach] = field(default_factory=list)
 
 
@@ -146,7 +146,7 @@ class Branches:
     # accelerations
 
     def acceleration(
-        self, s: State, tau: MX, wrenches: Sequence[MX], compliance: np.ndarray, iterations: int
+        self, s: BranchState, tau: MX, wrenches: Sequence[MX], compliance: np.ndarray, iterations: int
     ) -> tuple[MX, MX]:
         """Return vdot, (nv,), and multipliers, (m,), as `regularized` does, with compliances (m,)."""
         places = self._places(s.q, s.p)
@@ -163,17 +163,17 @@ class Branches:
             free.append(out[len(out) - n - 1])
             held.append(out[: len(out) - n - 1])
         factors, back = self._reduced(held, compliance), self._back(compliance)
-        multipliers, rest = back.call([factors, _layered(along)])
+        multipliers, rest = back.call([factors, _stack_sums(along)])
         for _ in range(iterations - 1):
             step, rest = back.call([factors, rest])
             multipliers = multipliers + step
-        return self._joined(self._responses(held, free, multipliers)), multipliers
+        return self._join(self._responses(held, free, multipliers)), multipliers
 
     # back onto the constraints
 
     def projection(
         self,
-        s: State,
+        s: BranchState,
         compliance: np.ndarray,
         iterations: int,
         displaced: ca.Function,
@@ -196,7 +196,7 @@ class Branches:
         places = self._places(s.q, s.p)
         starting = self._function("starting", lambda at, on: self._starting(at, on, compliance), written)
 
-        def column(what: str) -> Callable[[State, MX], list[MX]]:
+        def column(what: str) -> Callable[[BranchState, MX], list[MX]]:
             return lambda at, on: [ca.vertcat(*self._rows(what, at, on)[0])]
 
         position, rate = (self._function(what, column(what), written) for what in ("position", "rate"))
@@ -207,7 +207,7 @@ class Branches:
         def change(residual: Callable[[MX | None], MX]) -> MX:
             dx = MX.zeros(self.tree.v.numel())
             for k in range(iterations):
-                (dx,) = _called(closer, [factors, held, residual(dx if k else None), dx])
+                (dx,) = _call(closer, [factors, held, residual(dx if k else None), dx])
             return dx
 
         def off(dx: MX | None) -> MX:
@@ -224,17 +224,17 @@ class Branches:
     def _function(
         self,
         name: str,
-        make: Callable[[State, MX], list[MX]],
+        make: Callable[[BranchState, MX], list[MX]],
         written: Callable[[ca.Function], ca.Function],
-    ) -> Callable[[State, MX], list[MX]]:
+    ) -> Callable[[BranchState, MX], list[MX]]:
         """Return a function of a state and the places of its joints."""
         d, p = self.tree.description, self.tree.p.numel()
         sizes = (d.nq, d.nv, 1, p, len(self.closures), self._parts.places.numel())
         *state, places = (MX.sym(f"i{k}", n) for k, n in enumerate(sizes))
-        function = written(ca.Function(name, [*state, places], make(State(*state), places)))
-        return lambda s, at: _called(function, [s.q, s.v, s.t, s.p, s.active, at])
+        function = written(ca.Function(name, [*state, places], make(BranchState(*state), places)))
+        return lambda s, at: _call(function, [s.q, s.v, s.t, s.p, s.active, at])
 
-    def _starting(self, s: State, places: MX, compliance: np.ndarray) -> list[MX]:
+    def _starting(self, s: BranchState, places: MX, compliance: np.ndarray) -> list[MX]:
         """Return the factors of W, and what `_responses` needs of all branches, one below the other."""
         _, jacobians = self._rows("jacobian", s, places)
         held = [
@@ -258,14 +258,14 @@ class Branches:
         of_branches = [[next(pieces) for _ in own] for own in sizes]
         multipliers, _rest = back.call([factors, residual])
         found = self._responses(of_branches, [x[b.part.at_v] for b in self._branches], multipliers)
-        return written(ca.Function("closer", [factors, held, residual, x], [self._joined(found)]))
+        return written(ca.Function("closer", [factors, held, residual, x], [self._join(found)]))
 
-    def _energy(self, s: State, places: MX) -> MX:
+    def _energy(self, s: BranchState, places: MX) -> MX:
         """Return the energy that is stored in motion, gravity and springs [J]."""
         energies = [self._whole("springs", spring_energy(self.tree), s)]
         for branch in self._branches:
             own = branch.part
-            function = self._once(("energy", own.shape), functools.partial(_stored, own))
+            function = self._once(("energy", own.shape), functools.partial(_energy_function, own))
             energies.append(function(*self._of(own, s, places), s.v[own.at_v]))
         return ca.sum1(ca.vertcat(*energies))
 
@@ -291,11 +291,11 @@ class Branches:
         )
         return function(q, p)
 
-    def _of(self, part: Part, s: State, places: MX) -> list[Any]:
+    def _of(self, part: TreePart, s: BranchState, places: MX) -> list[Any]:
         """Return constants, places and parameters of a part."""
         return [self._constants(part.constants, s.p), places[part.at_place], s.p]
 
-    def _whole(self, name: str, expression: SX, s: State) -> MX:
+    def _whole(self, name: str, expression: SX, s: BranchState) -> MX:
         """Return a named expression of the tree's q, v and p; a structural zero where it is zero."""
         if expression.is_zero():
             return MX(*expression.shape)
@@ -303,7 +303,7 @@ class Branches:
         function = self._once((name,), lambda: ca.Function("whole", symbols, [ca.densify(expression)]))
         return function(s.q, s.v, s.p)
 
-    def _rows(self, what: str, s: State, places: MX) -> tuple[list[MX], Callable[[_Branch], list[MX]]]:
+    def _rows(self, what: str, s: BranchState, places: MX) -> tuple[list[MX], Callable[[_Branch], list[MX]]]:
         """Return a column of every constraint and, for a branch, the blocks of its constraints' Jacobians."""
         columns, blocks = [], {}
         for c, closure in enumerate(self.closures):
@@ -351,11 +351,11 @@ class Branches:
         places: list[tuple[int, int]] = []
         for i, k, structure in blocks:
             places += [(self._first[i] + r, self._first[k] + c) for r, c in zip(*structure.get_triplet())]
-        return symbols, _summed(places, ca.vertsplit(symbols), self._first[-1])
+        return symbols, _sum_entries(places, ca.vertsplit(symbols), self._first[-1])
 
-    def _factored(self, compliance: np.ndarray) -> Factored:
-        def make() -> Factored:
-            return Factored(self._structure[1] + ca.diag(SX(ca.DM(compliance))))
+    def _factor(self, compliance: np.ndarray) -> Factorization:
+        def make() -> Factorization:
+            return Factorization(self._structure[1] + ca.diag(SX(ca.DM(compliance))))
 
         return self._once(("factored",), make)
 
@@ -364,7 +364,7 @@ class Branches:
         blocks = [x for b, h in zip(self._branches, held) for x in h[1 + len(b.reaches) :]]
 
         def make() -> ca.Function:
-            return ca.Function("reduced", [self._structure[0]], [self._factored(compliance).entries()])
+            return ca.Function("reduced", [self._structure[0]], [self._factor(compliance).entries()])
 
         return self._once(("reduced",), make)(ca.vertcat(*blocks))
 
@@ -372,7 +372,7 @@ class Branches:
         """(factors, residual) -> multipliers, and what they leave of the residual."""
 
         def make() -> ca.Function:
-            factored = self._factored(compliance)
+            factored = self._factor(compliance)
             entries, residual = (
                 SX.sym("factors", factored.entries().numel()),
                 SX.sym("residual", self._first[-1]),
@@ -391,13 +391,13 @@ class Branches:
             out.append(self._procedures(branch).respond(*given))
         return out
 
-    def _joined(self, x: list[MX]) -> MX:
+    def _join(self, x: list[MX]) -> MX:
         """Return what the branches have, in the order of v."""
         order = [k for branch in self._branches for k in branch.part.at_v]
         return ca.vertcat(*x)[np.argsort(order).tolist()]
 
 
-def _called(function: ca.Function, given: list[MX]) -> list[MX]:
+def _call(function: ca.Function, given: list[MX]) -> list[MX]:
     """Return a call of a function that is written out, or the calls that a graph consists of."""
     return function.call(given, not function.is_a("SXFunction"), False)
 
@@ -423,20 +423,22 @@ def _columns(structure: ca.Sparsity, columns: list[int]) -> ca.Sparsity:
     return ca.DM(structure, 1.0)[:, columns].sparsity()
 
 
-def _branch_procedures(part: Part, blocks: list[ca.Sparsity], places: list[list[int]]) -> _Procedures:
+def _branch_procedures(part: TreePart, blocks: list[ca.Sparsity], places: list[list[int]]) -> _Procedures:
     b = part.on_symbols()
     n = b.v.numel()
     symbols = [SX.sym(f"G{i}", block.nnz()) for i, block in enumerate(blocks)]
-    G = [_placed(SX(block, x), at, n) for block, x, at in zip(blocks, symbols, places)]
-    mass = Factored(ca.sparsify(mass_matrix(b)))
+    G = [_widen_block(SX(block, x), at, n) for block, x, at in zip(blocks, symbols, places)]
+    mass = Factorization(ca.sparsify(mass_matrix(b)))
     Y = [mass.forward(ca.sparsify(x.T)) for x in G]
     W = {
-        (i, k): ca.sparsify(ca.mtimes(Y[i].T, mass.scaled(Y[k]))) for i in range(len(Y)) for k in range(i + 1)
+        (i, k): ca.sparsify(ca.mtimes(Y[i].T, mass.divide_by_pivots(Y[k])))
+        for i in range(len(Y))
+        for k in range(i + 1)
     }
     held = [mass.entries(), *map(_nonzeros, Y), *map(_nonzeros, W.values())]
     f, wrenches = SX.sym("f", n), {name: SX.sym("wrench", 6) for name in part.frames}
     run = Inline(b)
-    bias = newton_euler(run, b.v, SX.zeros(n), force=taken_up(run, wrenches)).tau
+    bias = newton_euler(run, b.v, SX.zeros(n), force=applied_wrenches(run, wrenches)).tau
     free = mass.solve(f - bias)
     along = [ca.densify(ca.mtimes(x, free)) for x in G]
     given = [b.constants, b.places, b.p, b.v, f, *wrenches.values(), *symbols]
@@ -446,7 +448,7 @@ def _branch_procedures(part: Part, blocks: list[ca.Sparsity], places: list[list[
     return _Procedures(moving, resting, _respond(mass, [y.sparsity() for y in Y], n), pairs)
 
 
-def _respond(mass: Factored, Y: list[ca.Sparsity], n: int) -> ca.Function:
+def _respond(mass: Factorization, Y: list[ca.Sparsity], n: int) -> ca.Function:
     entries, x = SX.sym("factors", mass.entries().numel()), SX.sym("x", n)
     columns = [SX.sym(f"Y{i}", y.nnz()) for i, y in enumerate(Y)]
     multipliers = [SX.sym(f"multipliers{i}", y.size2()) for i, y in enumerate(Y)]
@@ -457,7 +459,7 @@ def _respond(mass: Factored, Y: list[ca.Sparsity], n: int) -> ca.Function:
     return ca.Function("respond", [entries, *columns, x, *multipliers], [ca.densify(x - response)])
 
 
-def _layered(columns: list[list[MX]]) -> MX:
+def _stack_sums(columns: list[list[MX]]) -> MX:
     """Return the sums of lists of columns, one below the other: as few sums of long columns."""
     deepest = max(map(len, columns), default=0)
     layers = [
@@ -469,26 +471,26 @@ def _layered(columns: list[list[MX]]) -> MX:
     )
 
 
-def _placed(block: SX, at: list[int], n: int) -> SX:
+def _widen_block(block: SX, at: list[int], n: int) -> SX:
     """Return the block of a Jacobian with a column for every velocity of the branch."""
     out = SX(block.size1(), n)
     out[:, at] = block
     return ca.sparsify(out)
 
 
-def _diagonal(part: Part) -> ca.Function:
+def _diagonal(part: TreePart) -> ca.Function:
     b = part.on_symbols()
     return ca.Function("diagonal", [b.constants, b.places, b.p], [ca.densify(ca.diag(mass_matrix(b)))])
 
 
-def _stored(part: Part) -> ca.Function:
+def _energy_function(part: TreePart) -> ca.Function:
     b = part.on_symbols()
     return ca.Function(
         "stored", [b.constants, b.places, b.p, b.v], [kinetic_energy(b, b.v) + gravity_energy(b)]
     )
 
 
-def _summed(places: list[tuple[int, int]], entries: list[SX], size: int) -> SX:
+def _sum_entries(places: list[tuple[int, int]], entries: list[SX], size: int) -> SX:
     """Return the matrix of entries at given places; those at the same place are added."""
     total: dict[tuple[int, int], SX] = {}
     for place, entry in zip(places, entries):

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import casadi as ca
 from casadi import SX
 
-from articulus.dynamics.loops.base import Problem, weights
+from articulus.dynamics.loops.base import ConstraintProblem, weights
 from articulus.dynamics.loops.regularized import regularized_solve
 
 
 @dataclass(frozen=True)
-class Point:
-    """The symbols that a `Problem` is written in.
+class CanonicalSymbols:
+    """The symbols that a `ConstraintProblem` is written in.
 
     Parameters
     ----------
@@ -52,8 +52,8 @@ class Canonical:
 
 
 def canonical(
-    problem: Problem,
-    at: Point,
+    problem: ConstraintProblem,
+    at: CanonicalSymbols,
     p: SX,
     integral: SX,
     penalty: SX | float,

@@ -12,7 +12,7 @@ UNIT = np.eye(6)
 
 
 @dataclass(frozen=True)
-class Contact:
+class GeneralJoint:
     """A general joint by its constraint space phi^c, constant in the axes of the chain's tip.
 
     Parameters
@@ -53,8 +53,8 @@ class Contact:
         return null_space(np.array(self.constrained))
 
 
-def _stops(name: str, *axes: int) -> Contact:
-    return Contact(name, tuple(tuple(row) for row in UNIT[list(axes)]))
+def _stops(name: str, *axes: int) -> GeneralJoint:
+    return GeneralJoint(name, tuple(tuple(row) for row in UNIT[list(axes)]))
 
 
 RIGID = _stops("rigid", 0, 1, 2, 3, 4, 5)

@@ -10,7 +10,7 @@ from casadi import SX
 from articulus.spatial import reciprocal
 
 
-class Factored:
+class Factorization:
     """A = P' L D L' P, rows exchanged (approximate minimum degree) so that few zeros fill.
 
     No entry that is zero by structure is touched, and every pivot is divided by once: on chains of loops the number
@@ -52,7 +52,7 @@ class Factored:
         below = [entry for k in self._order for entry in self._below[k].values()]
         return ca.vertcat(SX(0, 1), *(self._inverse[k] for k in self._order), *below)
 
-    def with_entries(self, entries: SX) -> Factored:
+    def with_entries(self, entries: SX) -> Factorization:
         """Return factors of the same structure with other numbers, in the order of `entries`."""
         out = copy.copy(self)
         numbers = iter(ca.vertsplit(entries) if entries.numel() else ())
@@ -67,7 +67,7 @@ class Factored:
     def inverse(self) -> SX:
         """Return A^-1, of which only one half is computed."""
         rows = self.forward(SX.eye(len(self._order)))
-        return ca.triu2symm(ca.triu(ca.mtimes(rows.T, self.scaled(rows))))
+        return ca.triu2symm(ca.triu(ca.mtimes(rows.T, self.divide_by_pivots(rows))))
 
     def forward(self, b: SX) -> SX:
         """Return L^-1 P b, in the rows' own order."""
@@ -79,13 +79,13 @@ class Factored:
 
     def backward(self, y: SX) -> SX:
         """Return P' L'^-1 D^-1 y, so that `backward(forward(b))` is A^-1 b."""
-        rows = ca.vertsplit(self.scaled(y))
+        rows = ca.vertsplit(self.divide_by_pivots(y))
         for k in reversed(self._order):
             for i, entry in self._below[k].items():
                 rows[k] = rows[k] - entry * rows[i]
         return ca.vertcat(SX(0, y.shape[1]), *rows)
 
-    def scaled(self, y: SX) -> SX:
+    def divide_by_pivots(self, y: SX) -> SX:
         """Return D^-1 y."""
         return y * ca.repmat(
             ca.vertcat(SX(0, 1), *(self._inverse[k] for k in range(y.shape[0]))), 1, y.shape[1]
@@ -106,7 +106,7 @@ def solve(A: SX, b: SX, dependent: float = 0.0) -> SX:
     Parameters
     ----------
     A, dependent
-        As for `Factored`.
+        As for `Factorization`.
     b : SX, (n, columns)
     """
-    return Factored(A, dependent).solve(b)
+    return Factorization(A, dependent).solve(b)

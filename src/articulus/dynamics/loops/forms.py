@@ -16,15 +16,15 @@ from casadi import SX
 from articulus.dynamics.kinematics import position_rate
 from articulus.dynamics.loops.absolute import absolute as absolute_equations
 from articulus.dynamics.loops.augmented import augmented, augmented_solve
-from articulus.dynamics.loops.base import Problem, Solution, suggested_penalty
-from articulus.dynamics.loops.canonical import Canonical, Point, canonical
-from articulus.dynamics.loops.factor import Factored
+from articulus.dynamics.loops.base import ConstraintProblem, ConstraintSolution, suggested_penalty
+from articulus.dynamics.loops.canonical import Canonical, CanonicalSymbols, canonical
+from articulus.dynamics.loops.factor import Factorization
 from articulus.dynamics.loops.lagrange import lagrange
 from articulus.dynamics.loops.operator_form import by_secondary, mobility, operator_form
 from articulus.dynamics.loops.park import penalty_multipliers
 from articulus.dynamics.loops.penalty import generic_penalty
 from articulus.dynamics.loops.pivoted import independent
-from articulus.dynamics.loops.regularized import regularized
+from articulus.dynamics.loops.regularized import regularized_dynamics
 from articulus.dynamics.tree import Tree
 from articulus.errors import InputError, did_you_mean
 from articulus.model.mechanism import GROUND, Description, Free
@@ -74,7 +74,7 @@ class Given:
     """
 
     tree: Any
-    problem: Problem
+    problem: ConstraintProblem
     tau: SX
     mass: SX
     on: SX
@@ -93,7 +93,7 @@ class Solved:
 
 
 @dataclass(frozen=True)
-class Form:
+class LoopForm:
     """One form.
 
     Parameters
@@ -140,7 +140,7 @@ class Form:
     regular: Callable[[Given], SX] | None = None
 
 
-def form(name: str) -> Form:
+def form(name: str) -> LoopForm:
     """Return the form of a name, such as "regularized"; of "auto" the default one."""
     by_name = {f.name: f for f in FORMS}
     by_name[AUTO] = by_name[DEFAULT]
@@ -152,12 +152,12 @@ def form(name: str) -> Form:
 # the forms, each from Given to Solved
 
 
-def _alone(solution: Solution) -> Solved:
+def _alone(solution: ConstraintSolution) -> Solved:
     return Solved(solution.vdot, solution.multipliers, SX(0, 1))
 
 
-def _regularized(s: Given) -> Solved:
-    return _alone(regularized(s.problem, DUAL * s.mass, iterations=ITERATIONS))
+def _regularized_form(s: Given) -> Solved:
+    return _alone(regularized_dynamics(s.problem, DUAL * s.mass, iterations=ITERATIONS))
 
 
 def _augmented(s: Given) -> Solved:
@@ -196,10 +196,10 @@ def _absolute(s: Given) -> Solved:
     penalty = _absolute_penalties(tree, symbols[3], M, c.G)
     found = augmented_solve(M, D, whole.problem.f, on * c.gamma, penalty, iterations=4)
     B = whole.B
-    vdot = Factored(ca.mtimes(B.T, B)).solve(ca.mtimes(B.T, found.vdot - whole.carried))
+    vdot = Factorization(ca.mtimes(B.T, B)).solve(ca.mtimes(B.T, found.vdot - whole.carried))
     out = [ca.densify(vdot), ca.densify(found.multipliers[whole.tree_rows :])]
     vdot, multipliers = ca.Function("absolute", symbols, out)(s.tree.q, s.tree.v, s.tau, s.t, s.tree.p, s.on)
-    return _alone(Solution(vdot, multipliers))
+    return _alone(ConstraintSolution(vdot, multipliers))
 
 
 def _absolute_penalties(tree: Tree, t: SX, M: SX, D: SX) -> SX:
@@ -215,7 +215,7 @@ def _momenta(s: Given) -> tuple[Canonical, SX, SX]:
     """Return the rates of ALF2 with its momenta and integrals."""
     n = s.tree.v.numel()
     p, integral = s.own[:n], s.own[n:]
-    at = Point(s.tree.q, s.tree.v, s.t, position_rate(s.tree, s.tree.v))
+    at = CanonicalSymbols(s.tree.q, s.tree.v, s.t, position_rate(s.tree, s.tree.v))
     found = canonical(
         s.problem, at, p, integral, DUAL * s.mass, FREQUENCY, iterations=2,
         holonomic=s.tree.description.holonomic_rows.tolist(),
@@ -244,7 +244,7 @@ def _canonical_velocity(s: Given) -> SX:
 def _park(s: Given) -> Solved:
     """Return Park's half step from the present state: the rows' rate at its middle is that with G vdot + gamma."""
     M, f, c = s.problem.M, s.problem.f, s.problem.constraints
-    mass, d = Factored(M), s.h / 2
+    mass, d = Factorization(M), s.h / 2
     inverse = mass.solve(SX.eye(M.shape[0]))
     soft = 1 / (STIFFNESS * s.mass)
     found = penalty_multipliers(inverse, c.G, mass.solve(f), c.rate + d * c.gamma, s.own, soft, s.h)
@@ -252,21 +252,21 @@ def _park(s: Given) -> Solved:
 
 
 def _park_begin(s: Given) -> SX:
-    return regularized(s.problem, DUAL * s.mass, iterations=2).multipliers
+    return regularized_dynamics(s.problem, DUAL * s.mass, iterations=2).multipliers
 
 
 def _multiple_chains(s: Given) -> Solved:
-    held = _held(s.tree.description)
+    held = _grasped_bodies(s.tree.description)
     return _alone(by_secondary(s.tree, s.problem.f, s.problem.constraints, held))
 
 
-def _held(description: Description) -> list[str]:
+def _grasped_bodies(description: Description) -> list[str]:
     """Return the bodies that fly, with what hangs on them: what chains hold."""
     return [c.child for c in description.connections if isinstance(c.joint, Free) and c.parent == GROUND]
 
 
 def _mobility_of_chains(s: Given) -> SX:
-    return mobility(s.tree, s.problem.constraints, _held(s.tree.description))
+    return mobility(s.tree, s.problem.constraints, _grasped_bodies(s.tree.description))
 
 
 # which mechanisms they are for
@@ -301,20 +301,20 @@ def _no_rotors(description: Description) -> str:
 
 
 def _chains_and_member(description: Description) -> str:
-    if not _held(description):
+    if not _grasped_bodies(description):
         return "is for chains that hold a body; found none on a free joint to the ground"
     return _not_coupled(description)
 
 
 FORMS = (
-    Form(
+    LoopForm(
         DEFAULT,
         "multipliers with a compliance on every row, iterated",
         "Bayo & Avello 1994, equations 26 and 27, transformed",
-        _regularized,
+        _regularized_form,
     ),
-    Form("augmented", "augmented Lagrangian ALF1", "Bayo & Avello 1994, equations 26 and 27", _augmented),
-    Form(
+    LoopForm("augmented", "augmented Lagrangian ALF1", "Bayo & Avello 1994, equations 26 and 27", _augmented),
+    LoopForm(
         "canonical",
         "augmented Lagrangian of momenta, ALF2",
         "Bayo & Avello 1994, equations 32 to 41",
@@ -325,21 +325,21 @@ FORMS = (
         begin=_canonical_begin,
         velocity=_canonical_velocity,
     ),
-    Form("penalty", "generic penalty", "Bayo & Avello 1994, equation 23", _penalty, back=None),
-    Form(
+    LoopForm("penalty", "generic penalty", "Bayo & Avello 1994, equation 23", _penalty, back=None),
+    LoopForm(
         "lagrange",
         "multipliers of rows that are independent, the others left out",
         "Nikravesh, Gim, Arabyan & Rein 1989, equations 11 to 14",
         _lagrange,
     ),
-    Form(
+    LoopForm(
         "null_space",
         "a basis of the motions that the rows allow",
         "Nikravesh, Gim, Arabyan & Rein 1989, equations 16 to 25",
         _independent,
         refusal=_not_wide,
     ),
-    Form(
+    LoopForm(
         "minimal",
         "independent coordinates; the dependent ones follow",
         "Wehage & Haug 1982; Nikravesh, Gim, Arabyan & Rein 1989, equations 16 to 26",
@@ -347,28 +347,28 @@ FORMS = (
         back="dependent",
         refusal=_not_wide,
     ),
-    Form(
+    LoopForm(
         "operator",
         "spatial operators, the mass matrix is never formed",
         "Rodriguez, Jain & Kreutz 1989, equations 3.9 to 3.13",
         _operator,
         refusal=_not_coupled,
     ),
-    Form(
+    LoopForm(
         "absolute",
         "every body by itself, every joint a constraint",
         "Nikravesh, Gim, Arabyan & Rein 1989, equations 1 to 7",
         _absolute,
         refusal=_no_rotors,
     ),
-    Form(
+    LoopForm(
         "baumgarte",
         "multipliers with Baumgarte's terms",
         "Nikravesh, Gim, Arabyan & Rein 1989, equations 11 to 14",
         _baumgarte,
         back=None,
     ),
-    Form(
+    LoopForm(
         "park",
         "stabilized penalty with multipliers as states",
         "Park 1993, equations 9.11 to 9.15",
@@ -379,7 +379,7 @@ FORMS = (
         begin=_park_begin,
         methods=("rk4", "lie_rk4"),
     ),
-    Form(
+    LoopForm(
         "multiple_chains",
         "closure forces eliminated chain by chain, a solve of the size of what they hold",
         "Lilly & Orin 1989, equations 8 to 12; Rodriguez, Jain & Kreutz 1989, section 3",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from articulus.dynamics.loops.null_space import Partition, independent_rows, partition
+from articulus.dynamics.loops.null_space import VelocityPartition, independent_rows, partition
 
 ROUNDED = 1e-10
 """Length of a constraint row over that of the longest below which it is taken as rounding [-]."""
@@ -14,7 +14,7 @@ DIGITS = 12
 """Decimals of the rows at unit length that decide: which of two equally good degrees of freedom is taken does not hang on rounding."""
 
 
-def split(G: np.ndarray) -> Partition:
+def split(G: np.ndarray) -> VelocityPartition:
     """Return which rows and which degrees of freedom are independent under G x = 0; best of rows without units (`Scales.plain`).
 
     Rows count by direction, not by length; those shorter than ROUNDED of the longest, or than VANISHED, are zero but for
@@ -35,13 +35,13 @@ def _directions(G: np.ndarray) -> np.ndarray:
     return np.round(np.where(moves, G, 0.0) / np.where(moves, length, 1.0), DIGITS)
 
 
-def tangent(G: np.ndarray, p: Partition) -> np.ndarray:
+def tangent(G: np.ndarray, p: VelocityPartition) -> np.ndarray:
     """Return T with x = T x_i for every x with G x = 0, (nv, independent)."""
     i = list(p.independent)
     return np.eye(G.shape[1])[:, i] - following(G, p, G[:, i])
 
 
-def following(G: np.ndarray, p: Partition, residual: np.ndarray) -> np.ndarray:
+def following(G: np.ndarray, p: VelocityPartition, residual: np.ndarray) -> np.ndarray:
     """Return x with G x = residual that moves dependent degrees of freedom only, (nv, ...)."""
     x, d = np.zeros((G.shape[1], residual.shape[1])), list(p.dependent)
     x[d] = np.linalg.solve(G[np.ix_(p.rows, d)], residual[list(p.rows)])

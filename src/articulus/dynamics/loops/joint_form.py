@@ -8,16 +8,18 @@ import casadi as ca
 from casadi import SX
 
 from articulus.dynamics.constraints import constraints
-from articulus.dynamics.external import taken_up
+from articulus.dynamics.external import applied_wrenches
 from articulus.dynamics.inverse import newton_euler
-from articulus.dynamics.loops.base import Problem
+from articulus.dynamics.loops.base import ConstraintProblem
 from articulus.dynamics.mass_matrix import mass_matrix
-from articulus.dynamics.passes import Inline
 from articulus.dynamics.passive import passive_forces
+from articulus.dynamics.recursion import Inline
 from articulus.dynamics.tree import Tree
 
 
-def joint_form(tree: Tree, v: SX, tau: SX, t: SX, external: Mapping[str, SX] | None = None) -> Problem:
+def joint_form(
+    tree: Tree, v: SX, tau: SX, t: SX, external: Mapping[str, SX] | None = None
+) -> ConstraintProblem:
     """Return M(q), f(q, v, tau) and the constraints of a mechanism.
 
     f is the joint forces, friction and springs included, minus the bias of the tree.
@@ -33,8 +35,8 @@ def joint_form(tree: Tree, v: SX, tau: SX, t: SX, external: Mapping[str, SX] | N
 
     Source: Nikravesh, Gim, Arabyan & Rein 1989, equations 11-14.
     """
-    surroundings = taken_up(Inline(tree), dict(external or {}))
+    surroundings = applied_wrenches(Inline(tree), dict(external or {}))
     bias = newton_euler(Inline(tree), v, SX.zeros(tree.description.nv), force=surroundings).tau
-    return Problem(
+    return ConstraintProblem(
         ca.sparsify(mass_matrix(tree)), tau + passive_forces(tree, v) - bias, constraints(tree, v, t)
     )

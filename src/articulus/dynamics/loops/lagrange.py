@@ -5,11 +5,13 @@ from __future__ import annotations
 import casadi as ca
 from casadi import SX
 
-from articulus.dynamics.loops.base import Problem, Solution, stabilized
+from articulus.dynamics.loops.base import ConstraintProblem, ConstraintSolution, stabilized_residual
 from articulus.dynamics.loops.schur import Schur
 
 
-def lagrange(problem: Problem, frequency: SX | float = 0.0, damping: SX | float = 1.0) -> Solution:
+def lagrange(
+    problem: ConstraintProblem, frequency: SX | float = 0.0, damping: SX | float = 1.0
+) -> ConstraintSolution:
     """Return vdot and multipliers of
 
     [ M  G' ] [ vdot   ]   [ f                                      ]
@@ -30,5 +32,5 @@ def lagrange(problem: Problem, frequency: SX | float = 0.0, damping: SX | float 
     c = problem.constraints
     schur = Schur(problem.M, c.G)
     free = schur.free(problem.f)
-    multipliers = schur.multipliers(ca.mtimes(c.G, free) + stabilized(c, frequency, damping))
-    return Solution(free - schur.response(multipliers), multipliers)
+    multipliers = schur.multipliers(ca.mtimes(c.G, free) + stabilized_residual(c, frequency, damping))
+    return ConstraintSolution(free - schur.response(multipliers), multipliers)

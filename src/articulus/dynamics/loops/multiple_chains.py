@@ -29,13 +29,19 @@ from casadi import SX
 from articulus.dynamics.forward import forward_dynamics
 from articulus.dynamics.inverse import newton_euler
 from articulus.dynamics.kinematics import acceleration, jacobian, velocity
-from articulus.dynamics.loops.base import Factored, solve
-from articulus.dynamics.loops.contact import Contact
+from articulus.dynamics.loops.base import Factorization, solve
+from articulus.dynamics.loops.contact import GeneralJoint
 from articulus.dynamics.loops.rank import require_full_rank
 from articulus.dynamics.mass_matrix import mass_matrix
-from articulus.dynamics.operators import Factors, apply_transposed, factors, operational_inertia, weighted
-from articulus.dynamics.passes import Inline
+from articulus.dynamics.operators import (
+    OperatorFactors,
+    apply_transposed,
+    factors,
+    operational_inertia,
+    weighted,
+)
 from articulus.dynamics.passive import passive_forces
+from articulus.dynamics.recursion import Inline
 from articulus.dynamics.tree import Tree
 from articulus.errors import InputError
 from articulus.model.mechanism import Description
@@ -57,7 +63,7 @@ class Grasp:
 
     description: Description
     tip: str
-    contact: Contact
+    contact: GeneralJoint
 
     def __post_init__(self) -> None:
         tree = Tree(self.description)
@@ -112,7 +118,7 @@ def multiple_chains(member: Description, body: str, grasps: Sequence[Grasp]) -> 
 def require_grasp(grasp: Grasp, q: np.ndarray) -> None:
     """Raise NumericalError when a chain at position q cannot move its tip in every direction the contact stops."""
     tree = Tree(grasp.description)
-    phi_c = _turned(tree.world_frame(grasp.tip), grasp.contact.constraint_space())
+    phi_c = _rotate_directions(tree.world_frame(grasp.tip), grasp.contact.constraint_space())
     W = operational_inertia(tree, grasp.tip, grasp.tip)
     mobility = _at_values(ca.mtimes(phi_c.T, ca.mtimes(W, phi_c)), [tree])
     require_full_rank(
@@ -152,18 +158,19 @@ class _Member:
 class _Chain:
     """One chain at the symbols of its state: what it does alone (step 1)."""
 
-    def __init__(self, tree: Tree, tip: str, contact: Contact):
+    def __init__(self, tree: Tree, tip: str, contact: GeneralJoint):
         n = tree.description.nv
         self.tree, self.tau, self.h = tree, SX.sym("tau", n), SX.sym("h", 6 - contact.n_c)
         self.tip = tree.world_frame(tip)
         self.phi, self.phi_c = (
-            _turned(self.tip, space) for space in (contact.motion_space(), contact.constraint_space())
+            _rotate_directions(self.tip, space)
+            for space in (contact.motion_space(), contact.constraint_space())
         )
         self.velocity = velocity(tree, tip, tree.v)
         self.open = forward_dynamics(Inline(tree), tree.v, self.tau + passive_forces(tree, tree.v))
         self.xdd_open = acceleration(tree, tip, tree.v, self.open)
         self._factors = factors(tree)
-        self._Y = propagated(tree, self._factors, tip)
+        self._Y = propagate_wrench(tree, self._factors, tip)
         self.W = ca.mtimes(self._Y.T, weighted(self._factors, self._Y))
 
     def response(self, f: SX) -> SX:
@@ -183,13 +190,13 @@ class _Reduced:
         zeta = ca.mtimes(shift, member.drift) + ca.vertcat(SX.zeros(3), passing)
         turning = ca.vertcat(*(cross(chain.velocity[:3], part) for part in ca.vertsplit(relative, 3)))
         known = ca.mtimes(chain.phi, chain.h)
-        B = Factored(ca.mtimes(chain.phi_c.T, ca.mtimes(chain.W, chain.phi_c)))
+        B = Factorization(ca.mtimes(chain.phi_c.T, ca.mtimes(chain.W, chain.phi_c)))
         s = ca.mtimes(chain.phi_c.T, turning - zeta + chain.xdd_open - ca.mtimes(chain.W, known))
         self.P = known + ca.mtimes(chain.phi_c, B.solve(s))
         self.R = ca.mtimes(chain.phi_c, B.solve(ca.mtimes(chain.phi_c.T, self.X)))
 
 
-def propagated(tree: Tree, f: Factors, frame: str) -> SX:
+def propagate_wrench(tree: Tree, f: OperatorFactors, frame: str) -> SX:
     """Return H psi B = (I - H psi K) J', a unit wrench on a frame passed inward through joints that give way, (nv, 6).
 
     Source: Rodriguez, Jain & Kreutz 1989, lemma 4; the force propagation method of Lilly & Orin 1989. Cost: O(n).
@@ -204,7 +211,7 @@ def propagated(tree: Tree, f: Factors, frame: str) -> SX:
     return Y
 
 
-def _turned(frame: Transform, space: np.ndarray) -> SX:
+def _rotate_directions(frame: Transform, space: np.ndarray) -> SX:
     """Return directions given in a frame's axes in those of the ground, (6, n)."""
     columns = SX(ca.DM(space))
     return ca.vertcat(ca.mtimes(frame.R, columns[:3, :]), ca.mtimes(frame.R, columns[3:, :]))

@@ -14,7 +14,7 @@ import numpy as np
 from casadi import SX
 
 from articulus.dynamics.constraints import Constraints
-from articulus.dynamics.loops.base import Problem, Solution
+from articulus.dynamics.loops.base import ConstraintProblem, ConstraintSolution
 from articulus.dynamics.loops.factor import solve
 from articulus.errors import InputError
 
@@ -26,7 +26,7 @@ RANK_TOLERANCE, and it is far above rounding."""
 
 
 @dataclass(frozen=True)
-class Partition:
+class VelocityPartition:
     """Which rows of G are kept and which columns they determine; a constant of the expressions made with it."""
 
     rows: tuple[int, ...]
@@ -44,7 +44,7 @@ class Partition:
         return float(np.linalg.cond(np.asarray(G)[np.ix_(self.rows, self.dependent)]))
 
 
-def partition(G: np.ndarray, tolerance: float = RANK_TOLERANCE) -> Partition:
+def partition(G: np.ndarray, tolerance: float = RANK_TOLERANCE) -> VelocityPartition:
     """Return the best-conditioned split of the velocities at one position, by pivoting.
 
     Parameters
@@ -56,7 +56,7 @@ def partition(G: np.ndarray, tolerance: float = RANK_TOLERANCE) -> Partition:
     rows = independent_rows(G, tolerance)
     dependent = _pivots(np.asarray(G, dtype=float)[list(rows)], tolerance)
     free = tuple(k for k in range(G.shape[1]) if k not in dependent)
-    return Partition(rows, dependent, free)
+    return VelocityPartition(rows, dependent, free)
 
 
 def independent_rows(G: np.ndarray, tolerance: float = RANK_TOLERANCE) -> tuple[int, ...]:
@@ -87,16 +87,16 @@ def _pivots(A: np.ndarray, tolerance: float) -> tuple[int, ...]:
     return tuple(sorted(order[:rank].tolist()))
 
 
-def partitioned(G: SX, p: Partition) -> SX:
+def partitioned_basis(G: SX, p: VelocityPartition) -> SX:
     """Return E = [I; -G_d^-1 G_i] with v = E v_i, (nv, nv - m).
 
     Source: Nikravesh, Gim, Arabyan & Rein 1989, equations 16, 22 and 23.
     """
     G_d, G_i = _blocks(G, p)
-    return _interleaved(p, SX.eye(len(p.independent)), -ca.solve(G_d, G_i))
+    return _interleave(p, SX.eye(len(p.independent)), -ca.solve(G_d, G_i))
 
 
-def null_space(problem: Problem, p: Partition) -> Solution:
+def null_space(problem: ConstraintProblem, p: VelocityPartition) -> ConstraintSolution:
     """Return vdot and multipliers (zero in the rows that are not kept).
 
     Parameters
@@ -108,46 +108,46 @@ def null_space(problem: Problem, p: Partition) -> Solution:
     Source: Nikravesh, Gim, Arabyan & Rein 1989, equations 16-25.
     """
     c, M = problem.constraints, problem.M
-    R, carried = partitioned(c.G, p), particular(c, p)
+    R, carried = partitioned_basis(c.G, p), particular(c, p)
     zdd = solve(ca.mtimes(R.T, ca.mtimes(M, R)), ca.mtimes(R.T, problem.f - ca.mtimes(M, carried)))
     vdot = ca.mtimes(R, zdd) + carried
     rest = (problem.f - ca.mtimes(M, vdot))[list(p.dependent)]
     multipliers = SX.zeros(c.g.shape)
     multipliers[list(p.rows)] = ca.solve(_blocks(c.G, p)[0].T, rest)
-    return Solution(vdot, multipliers)
+    return ConstraintSolution(vdot, multipliers)
 
 
-def minimal_form(problem: Problem, p: Partition) -> tuple[SX, SX]:
+def minimal_form(problem: ConstraintProblem, p: VelocityPartition) -> tuple[SX, SX]:
     """Return the mass matrix E' M E and the force E' (f - M a) of the independent accelerations.
 
     Source: Nikravesh, Gim, Arabyan & Rein 1989, equations 19-21.
     """
-    E, carried = partitioned(problem.constraints.G, p), particular(problem.constraints, p)
+    E, carried = partitioned_basis(problem.constraints.G, p), particular(problem.constraints, p)
     force = problem.f - ca.mtimes(problem.M, carried)
     return ca.mtimes(E.T, ca.mtimes(problem.M, E)), ca.mtimes(E.T, force)
 
 
-def particular(c: Constraints, p: Partition) -> SX:
+def particular(c: Constraints, p: VelocityPartition) -> SX:
     """Return an acceleration with G a + gamma = 0 and zero independent part, (nv,) (equations 24 and 25)."""
     G_d, _ = _blocks(c.G, p)
-    return _interleaved(p, SX.zeros(len(p.independent)), -ca.solve(G_d, c.gamma[list(p.rows)]))
+    return _interleave(p, SX.zeros(len(p.independent)), -ca.solve(G_d, c.gamma[list(p.rows)]))
 
 
-def closing_step(c: Constraints, p: Partition) -> SX:
+def closing_step(c: Constraints, p: VelocityPartition) -> SX:
     """Return the Newton step of the dependent positions, G_d dq_d = -g, with the independent held, (nv,).
 
     Source: Nikravesh, Gim, Arabyan & Rein 1989, equation 26.
     """
     G_d, _ = _blocks(c.G, p)
-    return _interleaved(p, SX.zeros(len(p.independent)), -ca.solve(G_d, c.g[list(p.rows)]))
+    return _interleave(p, SX.zeros(len(p.independent)), -ca.solve(G_d, c.g[list(p.rows)]))
 
 
-def _blocks(G: SX, p: Partition) -> tuple[SX, SX]:
+def _blocks(G: SX, p: VelocityPartition) -> tuple[SX, SX]:
     rows = list(p.rows)
     return ca.sparsify(G[rows, list(p.dependent)]), G[rows, list(p.independent)]
 
 
-def _interleaved(p: Partition, independent: SX, dependent: SX) -> SX:
+def _interleave(p: VelocityPartition, independent: SX, dependent: SX) -> SX:
     """Return the rows of both parts in the order of v."""
     stacked = ca.vertcat(independent, dependent)
     place = np.argsort([*p.independent, *p.dependent])

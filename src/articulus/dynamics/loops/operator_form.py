@@ -24,11 +24,11 @@ import casadi as ca
 from casadi import SX
 
 from articulus.dynamics.constraints import Constraints
-from articulus.dynamics.loops.base import Factored, Solution, solve, stabilized
+from articulus.dynamics.loops.base import ConstraintSolution, Factorization, solve, stabilized_residual
 from articulus.dynamics.loops.schur import DEPENDENT
 from articulus.dynamics.mass_matrix import mass_matrix
 from articulus.dynamics.operators import (
-    Factors,
+    OperatorFactors,
     apply_inverse,
     apply_transposed,
     factors,
@@ -42,7 +42,7 @@ from articulus.model.mechanism import GROUND
 
 def operator_form(
     tree: Tree, f: SX, constraints: Constraints, frequency: SX | float = 0.0, damping: SX | float = 1.0
-) -> Solution:
+) -> ConstraintSolution:
     """Return vdot and closure forces by steps A to F.
 
     Parameters
@@ -61,11 +61,11 @@ def operator_form(
     a = ca.mtimes(c.G, free)
     Y = half_way(op, c.G)
     W = ca.mtimes(Y.T, weighted(op, Y))
-    multipliers = solve(W, a + stabilized(c, frequency, damping), DEPENDENT)
-    return Solution(free + _closure(op, Y, multipliers), multipliers)
+    multipliers = solve(W, a + stabilized_residual(c, frequency, damping), DEPENDENT)
+    return ConstraintSolution(free + _closure(op, Y, multipliers), multipliers)
 
 
-def by_secondary(tree: Tree, f: SX, constraints: Constraints, secondary: Sequence[str]) -> Solution:
+def by_secondary(tree: Tree, f: SX, constraints: Constraints, secondary: Sequence[str]) -> ConstraintSolution:
     """Return the same with the closure forces eliminated first: one solve of the size of the secondary.
 
     With P the primary, S the secondary and W = G_P M_P^-1 G_P', which falls into small blocks when the closures
@@ -92,17 +92,17 @@ def by_secondary(tree: Tree, f: SX, constraints: Constraints, secondary: Sequenc
             f"constraint rows {idle} hold none of the primary's joints; expected every row to close on the primary. "
             "Leave a mechanism with inner loops to the primary, or use operator_form"
         )
-    W = Factored(_mobility(op, c.G, P))
+    W = Factorization(_mobility(op, c.G, P))
     free = solve_mass_matrix(op, f)
     a = ca.mtimes(on_primary, free[P]) + c.gamma
     G_S = c.G[:, S]
     M_S = mass_matrix(tree)[S, S]
     vdot_S = solve(M_S + ca.mtimes(G_S.T, W.solve(G_S)), f[S] - ca.mtimes(G_S.T, W.solve(a)))
     multipliers = W.solve(a + ca.mtimes(G_S, vdot_S))
-    return Solution(free + _closure(op, half_way(op, c.G), multipliers), multipliers)
+    return ConstraintSolution(free + _closure(op, half_way(op, c.G), multipliers), multipliers)
 
 
-def half_way(op: Factors, G: SX) -> SX:
+def half_way(op: OperatorFactors, G: SX) -> SX:
     """Return Y = (I - H psi K) G', so that G M^-1 G' = Y' D^-1 Y, (nv, m). Cost: O(n) a row."""
     columns = [apply_inverse(op, G[i, :].T) for i in range(G.shape[0])]
     return ca.sparsify(ca.horzcat(SX(len(op.S), 0), *columns))
@@ -139,12 +139,12 @@ def secondary_freedoms(tree: Tree, secondary: Sequence[str]) -> list[int]:
     return [k for i, v in enumerate(tree.freedoms) if tree.path(i)[-1] in roots for k in v]
 
 
-def _mobility(op: Factors, G: SX, freedoms: Sequence[int]) -> SX:
+def _mobility(op: OperatorFactors, G: SX, freedoms: Sequence[int]) -> SX:
     own = list(freedoms)
     Y = half_way(op, G)
     return ca.mtimes(Y.T[:, own], weighted(op, Y)[own, :])
 
 
-def _closure(op: Factors, Y: SX, multipliers: SX) -> SX:
+def _closure(op: OperatorFactors, Y: SX, multipliers: SX) -> SX:
     """Return -M^-1 G' lambda = -(I - H psi K)' D^-1 Y lambda (step E)."""
     return -apply_transposed(op, weighted(op, ca.mtimes(Y, multipliers)))

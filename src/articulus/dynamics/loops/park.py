@@ -7,12 +7,12 @@ from typing import Any
 import casadi as ca
 from casadi import SX
 
-from articulus.dynamics.loops.base import Solution, solve
+from articulus.dynamics.loops.base import ConstraintSolution, solve
 
 
 def penalty_multipliers(
     M_inverse: SX, G: SX, free: SX, rate: SX, before: SX, softness: Any, step: Any
-) -> Solution:
+) -> ConstraintSolution:
     """Return vdot and multipliers in the middle of a step.
 
     The constraint g = 0 is replaced by lambda = g / eps and differentiated, eps lambdadot = G v + g_t. With the
@@ -48,4 +48,4 @@ def penalty_multipliers(
     pulled = ca.mtimes(M_inverse, G.T)
     matrix = ca.diag(eps) + d**2 * ca.mtimes(G, pulled)
     multipliers = solve(matrix, eps * before + d * rate + d**2 * ca.mtimes(G, free))
-    return Solution(free - ca.mtimes(pulled, multipliers), multipliers)
+    return ConstraintSolution(free - ca.mtimes(pulled, multipliers), multipliers)

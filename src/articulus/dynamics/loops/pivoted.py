@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import casadi as ca
 from casadi import SX
 
-from articulus.dynamics.loops.base import Problem, Solution
+from articulus.dynamics.loops.base import ConstraintProblem, ConstraintSolution
 from articulus.dynamics.loops.factor import solve
 
 RANK_TOLERANCE = 1e-9
@@ -57,7 +57,7 @@ class Pivoted:
         return -ca.mtimes(self.F, ca.mtimes(self.T, wanted))
 
 
-def pivoted(M: SX, G: SX) -> Pivoted:
+def pivoted_elimination(M: SX, G: SX) -> Pivoted:
     """Return the elimination of G, (m, nv); the diagonal of M makes velocities of different units comparable."""
     m, n = G.shape
     columns = 1 / ca.sqrt(ca.diag(M))
@@ -106,7 +106,7 @@ def _first(values: SX, largest: SX) -> SX:
     return ca.vertcat(*out)
 
 
-def independent(problem: Problem) -> Solution:
+def independent(problem: ConstraintProblem) -> ConstraintSolution:
     """Return vdot and multipliers from the equations of the independent accelerations.
 
     (N' M N + D) zdd = N' (f - M a),   vdot = N zdd + a,   G a + gamma = 0
@@ -115,13 +115,13 @@ def independent(problem: Problem) -> Solution:
     get no multiplier, as do those of a singular position.
     """
     c, M = problem.constraints, problem.M
-    p = pivoted(M, c.G)
+    p = pivoted_elimination(M, c.G)
     N, carried = p.basis, p.following(c.gamma)
     matrix = ca.mtimes(N.T, ca.mtimes(M, N)) + ca.diag(ca.sum2(p.F) * ca.diag(M))
     zdd = solve(matrix, ca.mtimes(N.T, problem.f - ca.mtimes(M, carried)))
     vdot = ca.mtimes(N, zdd) + carried
     rest = problem.f - ca.mtimes(M, vdot)
-    return Solution(vdot, ca.mtimes(p.T.T, ca.mtimes(p.F.T, rest)))
+    return ConstraintSolution(vdot, ca.mtimes(p.T.T, ca.mtimes(p.F.T, rest)))
 
 
 class Following:
@@ -139,7 +139,7 @@ class Following:
     """
 
     def __init__(self, M: SX, G: SX, iterations: int = 2):
-        self._pivoted, self._iterations = pivoted(M, G), iterations
+        self._pivoted, self._iterations = pivoted_elimination(M, G), iterations
 
     def change(self, residual: Callable[[SX], SX]) -> SX:
         """Return the change dx of a position or of a velocity, (nv,); see `Projection.change`."""

@@ -5,18 +5,18 @@ from __future__ import annotations
 import casadi as ca
 from casadi import SX
 
-from articulus.dynamics.loops.base import Problem, Solution, stabilized, weights
+from articulus.dynamics.loops.base import ConstraintProblem, ConstraintSolution, stabilized_residual, weights
 from articulus.dynamics.loops.schur import Schur
 
 
-def regularized(
-    problem: Problem,
+def regularized_dynamics(
+    problem: ConstraintProblem,
     penalty: SX | float,
     frequency: SX | float = 0.0,
     damping: SX | float = 1.0,
     iterations: int = 1,
     active: SX | float = 1.0,
-) -> Solution:
+) -> ConstraintSolution:
     """Return vdot and multipliers after a fixed number of iterations, equal to those of `augmented`.
 
     (G M^-1 G' + 1/a) dlambda = G vdot_i + gamma + 2 w mu (G v + g_t) + w^2 g,   M vdot_0 = f
@@ -43,11 +43,11 @@ def regularized(
     G = ca.mtimes(ca.diag(on), c.G)
     compliance = 1 / (penalty * SX.ones(on.shape))
     return regularized_solve(
-        problem.M, G, problem.f, on * stabilized(c, frequency, damping), compliance, iterations
+        problem.M, G, problem.f, on * stabilized_residual(c, frequency, damping), compliance, iterations
     )
 
 
-def regularized_solve(M: SX, G: SX, b: SX, wanted: SX, compliance: SX, iterations: int) -> Solution:
+def regularized_solve(M: SX, G: SX, b: SX, wanted: SX, compliance: SX, iterations: int) -> ConstraintSolution:
     """Return x and multipliers of M x + G' lambda = b, G x + wanted = 0, by iteration with compliances, (m,).
 
     What is left of G x + wanted after an iteration is compliance times its dlambda: a further one costs two
@@ -59,4 +59,4 @@ def regularized_solve(M: SX, G: SX, b: SX, wanted: SX, compliance: SX, iteration
     for _ in range(iterations - 1):
         step = schur.multipliers(compliance * step)
         multipliers = multipliers + step
-    return Solution(x - schur.response(multipliers), multipliers)
+    return ConstraintSolution(x - schur.response(multipliers), multipliers)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi as ca
 from casadi import SX
 
-from articulus.dynamics.loops.factor import Factored
+from articulus.dynamics.loops.factor import Factorization
 
 DEPENDENT = 1e-10
 """Part of the mobility of a constraint row, the other rows held, below which the row counts as dependent on them."""
@@ -27,13 +27,13 @@ class Schur:
     """
 
     def __init__(self, M: SX, G: SX, compliance: SX | None = None):
-        self._mass = Factored(M)
+        self._mass = Factorization(M)
         self._Y = self._mass.forward(ca.sparsify(G.T))
-        complement = ca.mtimes(self._Y.T, self._mass.scaled(self._Y))
+        complement = ca.mtimes(self._Y.T, self._mass.divide_by_pivots(self._Y))
         if compliance is None:
-            self._complement = Factored(complement, DEPENDENT)
+            self._complement = Factorization(complement, DEPENDENT)
         else:
-            self._complement = Factored(complement + ca.diag(compliance))
+            self._complement = Factorization(complement + ca.diag(compliance))
 
     def free(self, b: SX) -> SX:
         """Return M^-1 b."""

@@ -9,7 +9,12 @@ import numpy as np
 from casadi import SX
 
 from articulus.dynamics.constraints import Constraints
-from articulus.dynamics.loops.base import Problem, Solution, floored, stabilized
+from articulus.dynamics.loops.base import (
+    ConstraintProblem,
+    ConstraintSolution,
+    floor_mobilities,
+    stabilized_residual,
+)
 from articulus.dynamics.loops.schur import Schur
 from articulus.errors import InputError, did_you_mean
 from articulus.model.mechanism import Description
@@ -21,13 +26,13 @@ COMPLIANCE = 1e-13
 
 
 def servo(
-    problem: Problem,
+    problem: ConstraintProblem,
     directions: SX,
     loops: Constraints | None = None,
     frequency: SX | float = 0.0,
     damping: SX | float = 1.0,
     form: str = "mobility",
-) -> Solution:
+) -> ConstraintSolution:
     """Return vdot and control forces nu of M vdot + Z' nu = f with G vdot + gamma = 0.
 
     Row i of Z is the direction in which what holds row i of the constraints pulls: a row of G itself where a joint or
@@ -63,23 +68,23 @@ def servo(
     if form not in FORMS:
         raise InputError(f"servo: no form '{form}'; {did_you_mean(str(form), FORMS)}")
     inside = _no_rows(shape[1]) if loops is None else loops
-    wanted = stabilized(c, frequency, damping)
+    wanted = stabilized_residual(c, frequency, damping)
     if form == "mobility":
         free, pulled, matrix = _mobility(problem, directions, inside)
         force = ca.solve(matrix, ca.mtimes(c.G, free) + wanted)
-        return Solution(free - ca.mtimes(pulled, force), force)
+        return ConstraintSolution(free - ca.mtimes(pulled, force), force)
     if form == "augmented":
         return _augmented(problem, directions, inside, wanted)
     return _null_space(problem, directions, inside, wanted)
 
 
-def mobility(problem: Problem, directions: SX, loops: Constraints | None = None) -> SX:
+def mobility(problem: ConstraintProblem, directions: SX, loops: Constraints | None = None) -> SX:
     """Return G M^-1 Z' (m, m): how the control forces accelerate the constrained quantities; regular where the motion can be produced."""
     inside = _no_rows(directions.shape[1]) if loops is None else loops
     return _mobility(problem, directions, inside)[2]
 
 
-def _mobility(problem: Problem, directions: SX, inside: Constraints) -> tuple[SX, SX, SX]:
+def _mobility(problem: ConstraintProblem, directions: SX, inside: Constraints) -> tuple[SX, SX, SX]:
     """Return the free acceleration, the accelerations by unit control forces, and G times these."""
     schur = Schur(problem.M, inside.G)
 
@@ -91,7 +96,7 @@ def _mobility(problem: Problem, directions: SX, inside: Constraints) -> tuple[SX
     return response(problem.f, inside.gamma), pulled, ca.mtimes(problem.constraints.G, pulled)
 
 
-def _augmented(problem: Problem, Z: SX, inside: Constraints, wanted: SX) -> Solution:
+def _augmented(problem: ConstraintProblem, Z: SX, inside: Constraints, wanted: SX) -> ConstraintSolution:
     m, nv, held = *Z.shape, inside.g.numel()
     G = problem.constraints.G
     matrix = ca.vertcat(
@@ -100,10 +105,10 @@ def _augmented(problem: Problem, Z: SX, inside: Constraints, wanted: SX) -> Solu
         ca.horzcat(G, SX(m, held + m)),
     )
     found = ca.solve(ca.densify(matrix), ca.vertcat(problem.f, -inside.gamma, -wanted))
-    return Solution(found[:nv], found[nv + held :])
+    return ConstraintSolution(found[:nv], found[nv + held :])
 
 
-def _null_space(problem: Problem, Z: SX, inside: Constraints, wanted: SX) -> Solution:
+def _null_space(problem: ConstraintProblem, Z: SX, inside: Constraints, wanted: SX) -> ConstraintSolution:
     if not Z.is_constant():
         raise InputError(
             "servo: the form 'null_space' takes directions that are numbers, such as those of joints; found expressions. Take 'augmented'"
@@ -120,7 +125,7 @@ def _null_space(problem: Problem, Z: SX, inside: Constraints, wanted: SX) -> Sol
     found = ca.solve(ca.densify(matrix), right)
     vdot, reactions = found[:nv], found[nv:]
     rest = problem.f - ca.mtimes(problem.M, vdot) - ca.mtimes(inside.G.T, reactions)
-    return Solution(vdot, ca.mtimes(SX(np.linalg.solve(numbers @ numbers.T, numbers)), rest))
+    return ConstraintSolution(vdot, ca.mtimes(SX(np.linalg.solve(numbers @ numbers.T, numbers)), rest))
 
 
 def _complement(Z: np.ndarray) -> np.ndarray:
@@ -138,7 +143,7 @@ def _compliance(M: SX, G: SX) -> SX:
     """Return a small diagonal for rows of loops, by the mobility that each has on its own."""
     if not G.shape[0]:
         return SX(0, 0)
-    return COMPLIANCE * ca.diag(floored(ca.sum2(G**2 / ca.repmat(ca.diag(M).T, G.shape[0], 1))))
+    return COMPLIANCE * ca.diag(floor_mobilities(ca.sum2(G**2 / ca.repmat(ca.diag(M).T, G.shape[0], 1))))
 
 
 def _no_rows(nv: int) -> Constraints:

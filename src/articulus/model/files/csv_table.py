@@ -20,7 +20,7 @@ MAX_ROWS = 5000
 
 
 @dataclass(frozen=True)
-class Columns:
+class CsvColumns:
     """What a CSV file holds.
 
     Parameters
@@ -40,12 +40,12 @@ class Columns:
     rows: tuple[tuple[float, ...], ...]
 
 
-def read_columns(path: Path, wanted: Sequence[str] = ()) -> Columns:
+def read_columns(path: Path, wanted: Sequence[str] = ()) -> CsvColumns:
     """Return the columns of a CSV file, all or the wanted ones in their order; raise ModelError with the line."""
     return columns_of(load_text(path), path.name, wanted)
 
 
-def columns_of(text: str, name: str, wanted: Sequence[str] = ()) -> Columns:
+def columns_of(text: str, name: str, wanted: Sequence[str] = ()) -> CsvColumns:
     """Return the columns of the text of a CSV file; `name` stands for the file in messages."""
     path = PurePath(name)
     lines = _lines(text, path)
@@ -66,7 +66,7 @@ def columns_of(text: str, name: str, wanted: Sequence[str] = ()) -> Columns:
     units = units or ("",) * len(table[0])
     picked = [_pick(path, name, names) for name in wanted] or range(1, len(names))
     second = float(parse_unit(units[0] or "s").factor)
-    return Columns(
+    return CsvColumns(
         tuple(names[k] for k in picked),
         tuple(units[k] for k in picked),
         tuple(row[0] * second for row in table),

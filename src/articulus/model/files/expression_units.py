@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from articulus.model.files.units import ONE, Unit, UnitError, base_text
-from articulus.model.mechanism.expression import Expression, Parameter, Varying, text_of
+from articulus.model.mechanism.expression import Parameter, ParameterExpression, Varying, text_of
 
 _RAD = 3
 
@@ -25,7 +25,7 @@ def dimension_of(x: Any, units: Mapping[str, Unit | None]) -> Unit | None:
     """
     if isinstance(x, Parameter):
         return units.get(x.name)
-    if not isinstance(x, Expression):
+    if not isinstance(x, ParameterExpression):
         return None
     parts = [dimension_of(arg, units) for arg in x.args]
     match x.op:
@@ -43,7 +43,7 @@ def dimension_of(x: Any, units: Mapping[str, Unit | None]) -> Unit | None:
             return _function(x, parts)
 
 
-def _sum(x: Expression, parts: list[Unit | None]) -> Unit | None:
+def _sum(x: ParameterExpression, parts: list[Unit | None]) -> Unit | None:
     left, right = parts
     if left is None or right is None:
         return left or right
@@ -52,14 +52,14 @@ def _sum(x: Expression, parts: list[Unit | None]) -> Unit | None:
     return left
 
 
-def _product(x: Expression, parts: list[Unit | None]) -> Unit | None:
+def _product(x: ParameterExpression, parts: list[Unit | None]) -> Unit | None:
     left, right = (ONE if not isinstance(arg, Varying) else unit for arg, unit in zip(x.args, parts))
     if left is None or right is None:
         return None
     return left.times(right if x.op == "*" else right.power(-1))
 
 
-def _power(x: Expression, base: Unit | None) -> Unit | None:
+def _power(x: ParameterExpression, base: Unit | None) -> Unit | None:
     exponent = x.args[1]
     if base is None or base.dimension == ONE.dimension:
         return base
@@ -70,14 +70,14 @@ def _power(x: Expression, base: Unit | None) -> Unit | None:
     return _root(x, base) if exponent == 0.5 else None
 
 
-def _root(x: Expression, unit: Unit) -> Unit | None:
+def _root(x: ParameterExpression, unit: Unit) -> Unit | None:
     if any(n % 2 for n in unit.dimension):
         return None
     kg, m, s, rad = (n // 2 for n in unit.dimension)
     return Unit(ONE.factor, (kg, m, s, rad))
 
 
-def _function(x: Expression, parts: list[Unit | None]) -> Unit | None:
+def _function(x: ParameterExpression, parts: list[Unit | None]) -> Unit | None:
     """Return the unit of a function: of an angle or a plain number, or of an angle as its value."""
     if x.op == "atan2":
         _sum(x, parts)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from articulus.errors import DoubtfulModel, Finding, ModelError, doubtful
 
 
-def counted(findings: Iterable[Finding]) -> str:
+def count_kinds(findings: Iterable[Finding]) -> str:
     """Return how many findings there are of each kind: "7 doubtful inertias, 1 missing mesh"."""
     kinds = Counter(f.kind or "finding" for f in findings)
     return ", ".join(f"{n} {kind if n == 1 else _plural(kind)}" for kind, n in kinds.items())
@@ -25,7 +25,7 @@ def announce(findings: Iterable[Finding], name: str, strict: bool) -> None:
     if refused:
         raise ModelError(refused)
     if held:
-        doubtful(f"{name}: {counted(held)}: see Mechanism.findings, or articulus info", DoubtfulModel)
+        doubtful(f"{name}: {count_kinds(held)}: see Mechanism.findings, or articulus info", DoubtfulModel)
 
 
 def _plural(kind: str) -> str:

@@ -28,20 +28,24 @@ def lump_fixed(description: Description) -> Description:
     """
     if description.parameters:
         raise UnsupportedOperation("lump_fixed: a mechanism with named parameters cannot be lumped")
-    carriers, parts = _carriers(description), welded(description)
-    bodies = tuple(merged(b.name, parts[b.name]) for b in description.bodies if carriers[b.name][0] == b.name)
-    joints = tuple(_moved(c, carriers) for c in description.connections if not isinstance(c.joint, Fixed))
+    carriers, parts = _carriers(description), rigid_groups(description)
+    bodies = tuple(
+        merge_bodies(b.name, parts[b.name]) for b in description.bodies if carriers[b.name][0] == b.name
+    )
+    joints = tuple(
+        _move_connection(c, carriers) for c in description.connections if not isinstance(c.joint, Fixed)
+    )
     welds = tuple(
         Frame(b.name, *_place(carriers[b.name])) for b in description.bodies if b.name not in _names(bodies)
     )
-    frames = tuple(_carried(f, carriers) for f in description.frames)
+    frames = tuple(_move_frame(f, carriers) for f in description.frames)
     d = description
-    standing = d.visuals + _drawn(parts.get(GROUND, []))
+    standing = d.visuals + _move_visuals(parts.get(GROUND, []))
     kept = (d.gravity, d.source, d.constraints, standing, d.findings)
     return Description.build(d.name, bodies, joints, welds + frames, *kept, couplings=d.couplings)
 
 
-def welded(description: Description) -> dict[str, list[tuple[Body, np.ndarray]]]:
+def rigid_groups(description: Description) -> dict[str, list[tuple[Body, np.ndarray]]]:
     """Return the bodies that move as one, each with its pose in the first of them, by the name of that one."""
     carriers = _carriers(description)
     parts: dict[str, list[tuple[Body, np.ndarray]]] = {}
@@ -71,25 +75,25 @@ def _place(carrier: tuple[str, np.ndarray]) -> tuple[str, Pose]:
     return carrier[0], Pose.from_matrix(carrier[1])
 
 
-def _moved(connection: Connection, carriers: dict[str, tuple[str, np.ndarray]]) -> Connection:
+def _move_connection(connection: Connection, carriers: dict[str, tuple[str, np.ndarray]]) -> Connection:
     carrier, pose = carriers[connection.parent]
     if carrier == connection.parent:
         return connection
     return replace(connection, parent=carrier, at=Pose.from_matrix(pose @ connection.at.matrix()))
 
 
-def _carried(frame: Frame, carriers: dict[str, tuple[str, np.ndarray]]) -> Frame:
+def _move_frame(frame: Frame, carriers: dict[str, tuple[str, np.ndarray]]) -> Frame:
     carrier, pose = carriers[frame.body]
     if carrier == frame.body:
         return frame
     return replace(frame, body=carrier, at=Pose.from_matrix(pose @ frame.at.matrix()))
 
 
-def merged(name: str, parts: list[tuple[Body, np.ndarray]]) -> Body:
+def merge_bodies(name: str, parts: list[tuple[Body, np.ndarray]]) -> Body:
     """Return the one body that the parts, each with its pose, make together."""
     heavy = [(b, X) for b, X in parts if not b.massless]
     own = next(b for b, _ in parts if b.name == name)
-    drawn = _drawn(parts)
+    drawn = _move_visuals(parts)
     if not heavy or [b for b, _ in heavy] == [own]:
         return replace(own, visuals=drawn)
     masses = np.array([values_of((b.mass,))[0] for b, _ in heavy])
@@ -104,6 +108,6 @@ def merged(name: str, parts: list[tuple[Body, np.ndarray]]) -> Body:
     return Body(name, *numbers, visuals=drawn, doubtful=doubtful)
 
 
-def _drawn(parts: list[tuple[Body, np.ndarray]]) -> tuple[Visual, ...]:
+def _move_visuals(parts: list[tuple[Body, np.ndarray]]) -> tuple[Visual, ...]:
     """Return what is drawn for the parts, in the frame of the one body that they become."""
-    return tuple(v if np.array_equal(X, np.eye(4)) else v.moved(X) for b, X in parts for v in b.visuals)
+    return tuple(v if np.array_equal(X, np.eye(4)) else v.move(X) for b, X in parts for v in b.visuals)

@@ -15,7 +15,7 @@ MAX_ELEMENTS = 200_000
 
 
 @dataclass
-class Element:
+class XmlElement:
     """An element of an XML text.
 
     Parameters
@@ -30,13 +30,13 @@ class Element:
     tag: str
     attributes: dict[str, str]
     line: int
-    children: list[Element] = field(default_factory=list)
+    children: list[XmlElement] = field(default_factory=list)
 
-    def named(self, tag: str) -> list[Element]:
+    def children_with_tag(self, tag: str) -> list[XmlElement]:
         """Return the children with this tag."""
         return [c for c in self.children if c.tag == tag]
 
-    def everything(self) -> Iterator[Element]:
+    def everything(self) -> Iterator[XmlElement]:
         """Yield this element and all below it, in the order of the text."""
         todo = [self]
         while todo:
@@ -49,7 +49,7 @@ class Element:
         return f"<{self.tag}>" if name is None else f"<{self.tag} name={name!r}>"
 
 
-def parse_xml(text: str, name: str, max_depth: int = MAX_DEPTH) -> Element:
+def parse_xml(text: str, name: str, max_depth: int = MAX_DEPTH) -> XmlElement:
     """Return the root element of an XML text; raise ModelError with file, line, element and reason."""
     return _Parser(name, max_depth).parse(text)
 
@@ -59,15 +59,15 @@ class _Parser:
         self.name = name
         self.max_depth = max_depth
         self.count = 0
-        self.root: Element | None = None
-        self.stack: list[Element] = []
+        self.root: XmlElement | None = None
+        self.stack: list[XmlElement] = []
         self.expat = expat.ParserCreate("utf-8")
         self.expat.StartElementHandler = self.start
         self.expat.EndElementHandler = self.end
         self.expat.StartDoctypeDeclHandler = self.doctype
         self.expat.EntityDeclHandler = self.doctype
 
-    def parse(self, text: str) -> Element:
+    def parse(self, text: str) -> XmlElement:
         try:
             content = text.encode("utf-8")
         except UnicodeEncodeError as error:
@@ -84,7 +84,7 @@ class _Parser:
         return self.root
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        element = Element(tag, attributes, self.expat.CurrentLineNumber)
+        element = XmlElement(tag, attributes, self.expat.CurrentLineNumber)
         self.count += 1
         if len(self.stack) >= self.max_depth or self.count > MAX_ELEMENTS:
             limit = f"at most {self.max_depth} levels and {MAX_ELEMENTS} elements"

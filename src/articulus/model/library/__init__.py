@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from articulus.errors import InputError, did_you_mean
 from articulus.model.files import read_toml
-from articulus.model.files.toml.numbers import shown
+from articulus.model.files.toml.numbers import short_text
 from articulus.model.library.looks import with_looks
 from articulus.model.mechanism import Description
 
@@ -48,7 +48,7 @@ def names() -> list[str]:
 def read(name: str, **arguments: Any) -> Description:
     """Return a mechanism of the library by its name."""
     if name in GENERATORS:
-        return with_looks(_generated(name, arguments), name)
+        return with_looks(_generate(name, arguments), name)
     if name not in names():
         raise InputError(f"no library model '{name}'; {did_you_mean(name, names())}")
     if arguments:
@@ -69,15 +69,15 @@ def structure(name: str, **arguments: Any) -> Structure:
     """
     if name not in STRUCTURES:
         raise InputError(f"no structure '{name}' in the library; {did_you_mean(name, STRUCTURES)}")
-    return _generated(name, arguments)
+    return _generate(name, arguments)
 
 
-def _generated(name: str, arguments: dict[str, Any]) -> Any:
+def _generate(name: str, arguments: dict[str, Any]) -> Any:
     """Return what the function of this name makes; its module is imported only now."""
     for key, value in arguments.items():
         if isinstance(value, int) and abs(value) > MOST:
             raise InputError(
-                f"library model '{name}': {key}: found {shown(value)}; expected a whole number of at most {MOST}"
+                f"library model '{name}': {key}: found {short_text(value)}; expected a whole number of at most {MOST}"
             )
     make: Callable[..., Any] = getattr(import_module(f"{__package__}.{name}"), name)
     try:

@@ -62,7 +62,7 @@ def backhoe() -> Description:
     angle = {"tower": 0.0, "boom": BOOM[1], "dipper": DIPPER[1], "bucket": BUCKET[1]}
 
     def place(body: str, local: tuple[float, float]) -> np.ndarray:
-        return hinge[body] + _turned(local, angle[body])
+        return hinge[body] + _rotate(local, angle[body])
 
     def joint(name: str, kind: Joint, parent: str, child: str, at: np.ndarray, **more: object) -> Connection:
         return Connection(name, kind, parent, child, _pose(at - hinge[parent]), **more)  # type: ignore[arg-type]
@@ -94,7 +94,7 @@ def backhoe() -> Description:
         at = _pose(ends[name] - hinge[name]), _pose(ends[name] - hinge[f"{name}_cylinder"])
         loops.append(LoopJoint(f"{name}_eye", Spherical(), name, f"{name}_piston", *at))
     hinge["coupler1"], hinge["coupler2"] = place("dipper", COUPLER_1), ends["bucket"]
-    last = hinge["bucket"] + _turned((COUPLER_2[0], 0.0), DIPPER[1] + COUPLER_2[1])
+    last = hinge["bucket"] + _rotate((COUPLER_2[0], 0.0), DIPPER[1] + COUPLER_2[1])
     bodies.append(_link("coupler1", MASS["coupler1"], hinge["coupler2"] - hinge["coupler1"]))
     bodies.append(_link("coupler2", MASS["coupler2"], last - hinge["coupler2"]))
     joints.append(joint("coupler1", Spherical(), "dipper", "coupler1", hinge["coupler1"]))
@@ -114,10 +114,10 @@ def backhoe() -> Description:
 
 
 def _along(link: tuple[float, float]) -> np.ndarray:
-    return _turned((link[0], 0.0), link[1])
+    return _rotate((link[0], 0.0), link[1])
 
 
-def _turned(local: tuple[float, float], degrees: float) -> np.ndarray:
+def _rotate(local: tuple[float, float], degrees: float) -> np.ndarray:
     c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     return np.array([c * local[0] - s * local[1], s * local[0] + c * local[1]])
 

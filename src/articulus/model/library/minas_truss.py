@@ -8,7 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from articulus.structure import Element, EulerBernoulli, Lumped, Section, Structure
+from articulus.structure import EulerBernoulli, Lumped, Section, Structure
+from articulus.structure.element import Element
 
 MASS = 7.335
 """Of the whole [kg], printed."""

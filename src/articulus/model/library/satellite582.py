@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from articulus.model.library.truss54 import tube, with_ports
-from articulus.structure import Element, EulerBernoulli, Lumped, Structure
+from articulus.structure import EulerBernoulli, Lumped, Structure
+from articulus.structure.element import Element
 
 SIDE, BAY, SECTIONS = 1.5, 1.5, 23
 """Side and bay length of the box truss [m], and the number of its square sections; assumed."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from articulus.structure import Element, EulerBernoulli, Section, Spring, Structure
+from articulus.structure import EulerBernoulli, Section, Spring, Structure
+from articulus.structure.element import Element
 
 BAYS, BAY = 8, 1.0
 OUTER, WALL = 0.025, 0.002

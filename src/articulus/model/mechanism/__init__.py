@@ -24,8 +24,8 @@ from articulus.model.mechanism.constraint import (
 )
 from articulus.model.mechanism.coupling import Coupling
 from articulus.model.mechanism.description import MAX_BODIES, STANDARD_GRAVITY, Description
-from articulus.model.mechanism.equipment import Device, Equipment, NamedState, State
-from articulus.model.mechanism.expression import Expression, Parameter, Varying
+from articulus.model.mechanism.equipment import Device, Equipment, ModelState, NamedState
+from articulus.model.mechanism.expression import Parameter, ParameterExpression, Varying
 from articulus.model.mechanism.joint import (
     ALL_JOINTS,
     Cylindrical,
@@ -77,7 +77,6 @@ __all__ = [
     "Distance",
     "Ellipsoid",
     "Equipment",
-    "Expression",
     "Fixed",
     "Frame",
     "Free",
@@ -88,10 +87,12 @@ __all__ = [
     "Lock",
     "LoopJoint",
     "Mesh",
+    "ModelState",
     "NamedState",
     "NoSlip",
     "Number",
     "Parameter",
+    "ParameterExpression",
     "Planar",
     "PointOnPoint",
     "Polynomial",
@@ -104,7 +105,6 @@ __all__ = [
     "Sphere",
     "Spherical",
     "Spline",
-    "State",
     "Strut",
     "TimeFunction",
     "Touching",

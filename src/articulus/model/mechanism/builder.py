@@ -16,7 +16,7 @@ from articulus.model.mechanism.constraint import Constraint, LoopJoint
 from articulus.model.mechanism.coupling import Coupling
 from articulus.model.mechanism.denavit_hartenberg import Convention, DHRow, DHTable, add_rows, table_of
 from articulus.model.mechanism.description import STANDARD_GRAVITY, Description
-from articulus.model.mechanism.equipment import NO_EQUIPMENT, NamedState, State
+from articulus.model.mechanism.equipment import NO_EQUIPMENT, ModelState, NamedState
 from articulus.model.mechanism.joint import Joint
 from articulus.model.mechanism.modes import Modes
 from articulus.model.mechanism.numbers import (
@@ -60,13 +60,13 @@ class MechanismBuilder:
     ):
         self.name = _name("mechanism", name)
         self.source = source
-        self._gravity = _checked(f"mechanism '{name}'", "gravity", as_vector, gravity, 3)
+        self._gravity = _convert(f"mechanism '{name}'", "gravity", as_vector, gravity, 3)
         self._bodies: tuple[Body, ...] = ()
         self._connections: tuple[Connection, ...] = ()
         self._frames: tuple[Frame, ...] = ()
         self._constraints: tuple[Constraint, ...] = ()
         self._couplings: tuple[Coupling, ...] = ()
-        self._visuals = _checked(f"mechanism '{name}'", "visuals", as_visuals, visuals)
+        self._visuals = _convert(f"mechanism '{name}'", "visuals", as_visuals, visuals)
         self._findings: tuple[Finding, ...] = ()
         self._equipment = NO_EQUIPMENT
 
@@ -113,7 +113,7 @@ class MechanismBuilder:
         table = table_of(rows, convention)
         for key, value in (("base", base), ("tool", tool)):
             if value is not None:
-                table = dataclasses.replace(table, **{key: _checked("from_dh", key, Pose.of, value)})
+                table = dataclasses.replace(table, **{key: _convert("from_dh", key, Pose.of, value)})
         self = cls(name, gravity, source)
         add_rows(self, table)
         return self
@@ -154,15 +154,15 @@ class MechanismBuilder:
         where = f"body '{name}'"
         body = Body(
             _name("body", name),
-            _checked(where, "mass", as_number, mass),
-            _checked(where, "com", as_vector, com, 3),
-            _checked(where, "inertia", six_of, inertia),
+            _convert(where, "mass", as_number, mass),
+            _convert(where, "com", as_vector, com, 3),
+            _convert(where, "inertia", six_of, inertia),
             massless,
-            visuals=_checked(where, "visuals", as_visuals, visuals),
+            visuals=_convert(where, "visuals", as_visuals, visuals),
         )
         _require_mass(body)
         self._bodies += (body,)
-        return self._changed()
+        return self._forget_derived()
 
     def joint(
         self,
@@ -216,16 +216,16 @@ class MechanismBuilder:
             joint,
             _name(f"{where}, parent", parent),
             _name(f"{where}, child", child),
-            _checked(where, "at", Pose.of, at),
-            _checked(where, "child_at", Pose.of, child_at),
-            coulomb_speed=_checked(where, "coulomb_speed", as_number, coulomb_speed),
+            _convert(where, "at", Pose.of, at),
+            _convert(where, "child_at", Pose.of, child_at),
+            coulomb_speed=_convert(where, "coulomb_speed", as_number, coulomb_speed),
             rotor=rotor,
             limits=Limits() if limits is None else limits,
             node=node,
-            **{key: _checked(where, key, _per_freedom, held, joint.nv) for key, held in vectors.items()},
+            **{key: _convert(where, key, _per_freedom, held, joint.nv) for key, held in vectors.items()},
         )
         self._connections += (connection,)
-        return self._changed()
+        return self._forget_derived()
 
     def flexible(self, name: str, modes: Modes) -> Self:
         """Add a flexible body and return the mechanism.
@@ -243,7 +243,7 @@ class MechanismBuilder:
                 Finding(f"body '{name}'", repr(modes), "Modes, for example from structure.beam_body(...)")
             )
         self._bodies += (Body(_name("body", name), modes=modes),)
-        return self._changed()
+        return self._forget_derived()
 
     def frame(self, name: str, body: str, at: Any = None, *, node: str = "") -> Self:
         """Add a named point of interest on a body (or on "ground") and return the mechanism.
@@ -251,9 +251,9 @@ class MechanismBuilder:
         `node` is a station of a flexible body; `at` is then a pose in the station's frame.
         """
         where = f"frame '{name}'"
-        pose = _checked(where, "at", Pose.of, at)
+        pose = _convert(where, "at", Pose.of, at)
         self._frames += (Frame(_name("frame", name), _name(f"{where}, body", body), pose, node),)
-        return self._changed()
+        return self._forget_derived()
 
     def loop(
         self, name: str, joint: Joint, parent: str, child: str, at: Any = None, child_at: Any = None
@@ -274,7 +274,7 @@ class MechanismBuilder:
         where = f"loop '{name}'"
         if not isinstance(joint, Joint):
             raise InputError(Finding(where, repr(joint), "a joint type such as Revolute(axis=(0, 0, 1))"))
-        poses = _checked(where, "at", Pose.of, at), _checked(where, "child_at", Pose.of, child_at)
+        poses = _convert(where, "at", Pose.of, at), _convert(where, "child_at", Pose.of, child_at)
         ends = _name(f"{where}, parent", parent), _name(f"{where}, child", child)
         return self.constrain(LoopJoint(_name("loop", name), joint, *ends, *poses))
 
@@ -286,7 +286,7 @@ class MechanismBuilder:
             )
         _name(type(constraint).__name__, constraint.name)
         self._constraints += (constraint,)
-        return self._changed()
+        return self._forget_derived()
 
     def couple(
         self,
@@ -330,7 +330,7 @@ class MechanismBuilder:
             self._couplings += (joint,)
         else:
             self._couplings += (Coupling(joint, to, ratio, offset, tuple(polynomial)),)
-        return self._changed()
+        return self._forget_derived()
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("_") and name not in ("name", "source"):
@@ -339,9 +339,9 @@ class MechanismBuilder:
             )
         object.__setattr__(self, name, value)
         if not name.startswith("_"):
-            self._changed()
+            self._forget_derived()
 
-    def _changed(self) -> Self:
+    def _forget_derived(self) -> Self:
         for name in self.derived:
             self.__dict__.pop(name, None)
         return self
@@ -382,11 +382,11 @@ class MechanismBuilder:
         return self.description.findings
 
     @property
-    def states(self) -> dict[str, State]:
+    def states(self) -> dict[str, ModelState]:
         """States that the file the mechanism was read from gives a name (keyframes of MJCF): q, v and commands."""
         return {state.name: self._state(state) for state in self.description.equipment.states}
 
-    def _state(self, state: NamedState) -> State:
+    def _state(self, state: NamedState) -> ModelState:
         d = self.description
         q, v = d.neutral.copy(), np.zeros(d.nv)
         for vector, held, slices in ((q, state.positions, d.q_slices), (v, state.velocities, d.v_slices)):
@@ -396,7 +396,7 @@ class MechanismBuilder:
                     numbers
                 ):  # a joint that is welded or follows others has no place
                     vector[at] = numbers
-        return State(q, v, dict(state.commands))
+        return ModelState(q, v, dict(state.commands))
 
     @property
     def nq(self) -> int:
@@ -479,7 +479,7 @@ def _per_freedom(held: Any, nv: int) -> tuple:
     return as_vector([held], nv)
 
 
-def _checked(where: str, field: str, convert: Any, *arguments: Any) -> Any:
+def _convert(where: str, field: str, convert: Any, *arguments: Any) -> Any:
     try:
         return convert(*arguments)
     except InputError as error:

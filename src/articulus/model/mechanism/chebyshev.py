@@ -66,7 +66,7 @@ class Fit:
     def functions(self, values: Sequence[Any], module: Any = np) -> list[Any]:
         """Return the r functions at values of the parameters: floats, arrays or symbols; `module` holds `log` for them."""
         held = zip(self.parameters, values, self.logarithmic)
-        scaled = [_scaled(p, x, logarithmic, module) for p, x, logarithmic in held]
+        scaled = [_to_unit_interval(p, x, logarithmic, module) for p, x, logarithmic in held]
         series = [_polynomials(x, n) for x, n in zip(scaled, self.coefficients.shape[1:])]
         products: dict[tuple[int, ...], Any] = {}
         out = []
@@ -107,7 +107,7 @@ def fit(sample: Sample, parameters: Sequence[Parameter], what: str) -> Fit:
                 f"{what}: {count} samples over the ranges of {known.names} would be needed; expected at most {MOST}. Fewer "
                 "parameters, or narrower ranges, need fewer"
             )
-        found = known.fitted(degrees)
+        found = known.fit(degrees)
         if found.error <= WORST or max(degrees) >= DEGREES[-1]:
             break
         degrees = tuple(d + 2 if d else 0 for d in degrees)
@@ -150,7 +150,7 @@ class _Samples:
     def values(self, scaled: Sequence[float]) -> tuple[float, ...]:
         """Return the values of the parameters at places from -1 to 1."""
         held = zip(self._parameters, scaled, self.logarithmic)
-        return tuple(_unscaled(p, x, logarithmic) for p, x, logarithmic in held)
+        return tuple(_from_unit_interval(p, x, logarithmic) for p, x, logarithmic in held)
 
     def at(self, scaled: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
         return self._of(self.values(scaled))
@@ -158,7 +158,7 @@ class _Samples:
     def _along(self, k: int, degree: int, logarithmic: bool) -> np.ndarray:
         """Return the sizes of the coefficients along one parameter while the others stay, (degree + 1,)."""
         values = [p.value for p in self._parameters]
-        places = [_unscaled(self._parameters[k], x, logarithmic) for x in _points(degree)]
+        places = [_from_unit_interval(self._parameters[k], x, logarithmic) for x in _points(degree)]
         rows = [self._of((*values[:k], x, *values[k + 1 :]))[0] for x in places]
         return np.asarray(np.abs(_coefficients(np.array(rows)) / self._scale).max(axis=1, initial=0.0))
 
@@ -184,7 +184,7 @@ class _Samples:
             tuple(out) if len(out) > 1 else (degree,)
         )  # of a single parameter all samples are there already
 
-    def fitted(self, degrees: tuple[int, ...]) -> Fit:
+    def fit(self, degrees: tuple[int, ...]) -> Fit:
         grids = [_points(d) for d in degrees]
         rows = np.array([self.at(x)[0] for x in itertools.product(*grids)])
         coefficients = rows.reshape(*(d + 1 for d in degrees), -1)
@@ -196,7 +196,7 @@ class _Samples:
         constant, scaled = scaled[0] * self._scale, scaled[1:]
         chosen, mixing = _few(scaled)
         functions = np.concatenate([np.zeros((1, len(chosen))), scaled[:, chosen]]).T.reshape(-1, *shape)
-        functions = _trimmed(functions)
+        functions = _trim(functions)
         found = Fit(
             self._parameters, constant, mixing * self._scale[:, None], functions, self.logarithmic, 0.0
         )
@@ -235,7 +235,7 @@ def _few(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return order[:rank], mixing
 
 
-def _trimmed(coefficients: np.ndarray) -> np.ndarray:
+def _trim(coefficients: np.ndarray) -> np.ndarray:
     """Return coefficients (r, ...) without the high degrees that all functions lack."""
     ends = [int(k.max(initial=0)) + 1 for k in np.nonzero(coefficients)[1:]]
     return coefficients[(slice(None), *(slice(end) for end in ends))]
@@ -265,7 +265,7 @@ def _polynomials(x: Any, count: int) -> list[Any]:
     return out[:count]
 
 
-def _scaled(p: Parameter, value: Any, logarithmic: bool, module: Any) -> Any:
+def _to_unit_interval(p: Parameter, value: Any, logarithmic: bool, module: Any) -> Any:
     """Return a value of a parameter on the scale from -1 to 1."""
     assert p.range is not None
     low, high = p.range
@@ -274,7 +274,7 @@ def _scaled(p: Parameter, value: Any, logarithmic: bool, module: Any) -> Any:
     return (2 * value - (low + high)) / (high - low)
 
 
-def _unscaled(p: Parameter, x: float, logarithmic: bool) -> float:
+def _from_unit_interval(p: Parameter, x: float, logarithmic: bool) -> float:
     assert p.range is not None
     low, high = p.range
     if logarithmic:

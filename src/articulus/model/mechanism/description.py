@@ -174,11 +174,11 @@ class Description:
         return tuple(c for c in self.connections if c.name not in self.coupled)
 
     @functools.cached_property
-    def kept(self) -> tuple[list[int], list[int]]:
+    def independent_places(self) -> tuple[list[int], list[int]]:
         """Return the places of the entries of q and of v in those of `uncoupled`."""
-        return self._kept(self.uncoupled)
+        return self._independent_places(self.uncoupled)
 
-    def _kept(self, tree: Description) -> tuple[list[int], list[int]]:
+    def _independent_places(self, tree: Description) -> tuple[list[int], list[int]]:
         left_q, left_v = ({at[name].start for name in self.coupled} for at in (tree.q_slices, tree.v_slices))
         return (
             [k for k in range(tree.nq) if k not in left_q],
@@ -210,7 +210,7 @@ class Description:
         if not self.couplings:
             return self
         tree = dataclasses.replace(self, couplings=())
-        lifted = tuple(c.lifted(*self._kept(tree), tree) for c in self.constraints)
+        lifted = tuple(c.lift(*self._independent_places(tree), tree) for c in self.constraints)
         return dataclasses.replace(tree, constraints=lifted)
 
     @functools.cached_property

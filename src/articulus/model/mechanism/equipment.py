@@ -58,7 +58,7 @@ class Equipment:
 NO_EQUIPMENT = Equipment()
 
 
-class State(NamedTuple):
+class ModelState(NamedTuple):
     """A state of a mechanism from its model file.
 
     `q` (nq,) and `v` (nv,) are what `simulate` takes; `commands` holds the command of each actuator by its name.

@@ -1,6 +1,6 @@
 """Numbers that depend on named parameters: a `Parameter`, or arithmetic on parameters, as a text and back.
 
-`art.Parameter("l", 1.0) * 0.5` is an `Expression`. It is kept as a tree of operations, so that every use can put its own thing in
+`art.Parameter("l", 1.0) * 0.5` is an `ParameterExpression`. It is kept as a tree of operations, so that every use can put its own thing in
 the place of a parameter: floats, arrays of a sweep, symbols of the equations. A text is parsed by the grammar below; nothing is ever
 evaluated by Python.
 
@@ -71,49 +71,49 @@ _TOKEN = re.compile(
 
 
 class Varying:
-    """A number that changes with named parameters; arithmetic on it gives an `Expression`, NumPy's functions do, too."""
+    """A number that changes with named parameters; arithmetic on it gives an `ParameterExpression`, NumPy's functions do, too."""
 
     value: float
     __array_priority__ = 1000.0
 
     def __add__(self, other: Any) -> Any:
-        return _combined("+", self, other)
+        return _combine("+", self, other)
 
     def __radd__(self, other: Any) -> Any:
-        return _combined("+", other, self)
+        return _combine("+", other, self)
 
     def __sub__(self, other: Any) -> Any:
-        return _combined("-", self, other)
+        return _combine("-", self, other)
 
     def __rsub__(self, other: Any) -> Any:
-        return _combined("-", other, self)
+        return _combine("-", other, self)
 
     def __mul__(self, other: Any) -> Any:
-        return _combined("*", self, other)
+        return _combine("*", self, other)
 
     def __rmul__(self, other: Any) -> Any:
-        return _combined("*", other, self)
+        return _combine("*", other, self)
 
     def __truediv__(self, other: Any) -> Any:
-        return _combined("/", self, other)
+        return _combine("/", self, other)
 
     def __rtruediv__(self, other: Any) -> Any:
-        return _combined("/", other, self)
+        return _combine("/", other, self)
 
     def __pow__(self, other: Any) -> Any:
-        return _combined("^", self, other)
+        return _combine("^", self, other)
 
     def __rpow__(self, other: Any) -> Any:
-        return _combined("^", other, self)
+        return _combine("^", other, self)
 
-    def __neg__(self) -> Expression:
-        return Expression("neg", (self,))
+    def __neg__(self) -> ParameterExpression:
+        return ParameterExpression("neg", (self,))
 
     def __pos__(self) -> Varying:
         return self
 
-    def __abs__(self) -> Expression:
-        return Expression("abs", (self,))
+    def __abs__(self) -> ParameterExpression:
+        return ParameterExpression("abs", (self,))
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         """Return what NumPy's function gives: an Expression, or an array of them."""
@@ -126,7 +126,7 @@ class Varying:
         )
         if not any(isinstance(x, np.ndarray | list | tuple) for x in inputs):
             return one(*inputs)
-        return np.frompyfunc(one, len(inputs), 1)(*(_boxed(x) for x in inputs))
+        return np.frompyfunc(one, len(inputs), 1)(*(_object_array(x) for x in inputs))
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ class Parameter(Varying):
 
 
 @dataclass(frozen=True)
-class Expression(Varying):
+class ParameterExpression(Varying):
     """Arithmetic on named parameters, made by writing it down: `art.Parameter("l", 1.0) / 2`.
 
     Parameters
@@ -200,7 +200,7 @@ class Expression(Varying):
 
     def __post_init__(self) -> None:
         with np.errstate(all="ignore"):
-            value = float(_applied(self.op, [np.float64(_value(x)) for x in self.args], np))
+            value = float(_apply(self.op, [np.float64(_value(x)) for x in self.args], np))
         if not math.isfinite(value):
             raise InputError(
                 Finding(
@@ -215,7 +215,7 @@ class Expression(Varying):
         return text_of(self)
 
 
-def evaluated(x: Any, parameter: Callable[[Parameter], Any], functions: Any = np) -> Any:
+def evaluate(x: Any, parameter: Callable[[Parameter], Any], functions: Any = np) -> Any:
     """Return a number with something put in the place of each of its parameters.
 
     Parameters
@@ -228,30 +228,30 @@ def evaluated(x: Any, parameter: Callable[[Parameter], Any], functions: Any = np
     """
     if isinstance(x, Parameter):
         return parameter(x)
-    if isinstance(x, Expression):
-        return _applied(x.op, [evaluated(arg, parameter, functions) for arg in x.args], functions)
+    if isinstance(x, ParameterExpression):
+        return _apply(x.op, [evaluate(arg, parameter, functions) for arg in x.args], functions)
     return x
 
 
 def text_of(x: Any) -> str:
-    """Return a number as a text that `parsed` turns into an equal one."""
+    """Return a number as a text that `parse` turns into an equal one."""
     if isinstance(x, Parameter):
         return x.name
-    if not isinstance(x, Expression):
+    if not isinstance(x, ParameterExpression):
         return _literal(float(x)) if x >= 0 else f"({_literal(float(x))})"
     if x.op in FUNCTIONS:
         return f"{x.op}({', '.join(map(text_of, x.args))})"
     own = _PRECEDENCE[x.op]
     if x.op == "neg":
-        return f"-{_bracketed(x.args[0], own)}"
+        return f"-{_bracket(x.args[0], own)}"
     left, right = x.args
     if x.op == "^":  # a power takes the power to its right
-        return f"{_bracketed(left, own + 1)}^{_bracketed(right, own)}"
+        return f"{_bracket(left, own + 1)}^{_bracket(right, own)}"
     sign = f" {x.op} " if own == 1 else x.op
-    return f"{_bracketed(left, own)}{sign}{_bracketed(right, own + 1)}"
+    return f"{_bracket(left, own)}{sign}{_bracket(right, own + 1)}"
 
 
-def parsed(text: str, parameter: Callable[[str], Parameter]) -> Any:
+def parse(text: str, parameter: Callable[[str], Parameter]) -> Any:
     """Return the number that a text such as "m*l^2/12" describes; raise InputError that says what cannot be read.
 
     Parameters
@@ -281,13 +281,13 @@ class _Parser:
 
     def sum(self) -> Any:
         out = self.product()
-        while sign := self.taken("+", "-"):
+        while sign := self.take_sign("+", "-"):
             out = _plain(sign, out, self.product())
         return out
 
     def product(self) -> Any:
         out = self.unary()
-        while sign := self.taken("*", "/"):
+        while sign := self.take_sign("*", "/"):
             out = _plain(sign, out, self.unary())
         return out
 
@@ -297,16 +297,16 @@ class _Parser:
             raise InputError(
                 f"found an expression with more than {DEEPEST} brackets or signs inside each other"
             )
-        out = _plain("neg", self.unary()) if self.taken("-") else self.power()
+        out = _plain("neg", self.unary()) if self.take_sign("-") else self.power()
         self.depth -= 1
         return out
 
     def power(self) -> Any:
         base = self.atom()
-        return _plain("^", base, self.unary()) if self.taken("^", "**") else base
+        return _plain("^", base, self.unary()) if self.take_sign("^", "**") else base
 
     def atom(self) -> Any:
-        if self.taken("("):
+        if self.take_sign("("):
             out = self.sum()
             self.expect(")")
             return out
@@ -317,11 +317,11 @@ class _Parser:
         if kind != "name":
             raise self.refusal("a number, a parameter or a function")
         self.at += 1
-        return self.call(token) if self.taken("(") else self.parameter(token)
+        return self.call(token) if self.take_sign("(") else self.parameter(token)
 
     def call(self, name: str) -> Any:
         args = [self.sum()]
-        while self.taken(","):
+        while self.take_sign(","):
             args.append(self.sum())
         self.expect(")")
         if name not in FUNCTIONS:
@@ -331,7 +331,7 @@ class _Parser:
             raise InputError(Finding("", f"{name} of {len(args)} numbers", f"{count}"))
         return _plain(name, *args)
 
-    def taken(self, *signs: str) -> str:
+    def take_sign(self, *signs: str) -> str:
         if (
             self.at < len(self.tokens)
             and self.tokens[self.at][0] == "sign"
@@ -342,7 +342,7 @@ class _Parser:
         return ""
 
     def expect(self, sign: str) -> None:
-        if not self.taken(sign):
+        if not self.take_sign(sign):
             raise self.refusal(f"'{sign}'")
 
     def refusal(self, expected: str) -> InputError:
@@ -363,11 +363,13 @@ def _tokens(text: str) -> Any:
         at = match.end()
 
 
-def _combined(op: str, left: Any, right: Any) -> Any:
+def _combine(op: str, left: Any, right: Any) -> Any:
     """Return two numbers joined by an operator, entry by entry for arrays; NotImplemented for anything else."""
     for x in (left, right):
         if isinstance(x, np.ndarray):
-            return np.frompyfunc(lambda a, b: _plain(op, a, b), 2, 1)(_boxed(left), _boxed(right))
+            return np.frompyfunc(lambda a, b: _plain(op, a, b), 2, 1)(
+                _object_array(left), _object_array(right)
+            )
         if not isinstance(x, Varying | int | float | np.number) or isinstance(x, bool):
             return NotImplemented
     return _plain(op, left, right)
@@ -377,9 +379,9 @@ def _plain(op: str, *args: Any) -> Any:
     """Return an operation on numbers: a float when no parameter is among them."""
     held = tuple(x if isinstance(x, Varying) else float(x) for x in args)
     if any(isinstance(x, Varying) for x in held):
-        return Expression(op, held)
+        return ParameterExpression(op, held)
     with np.errstate(all="ignore"):
-        value = float(_applied(op, [np.float64(_value(x)) for x in held], np))
+        value = float(_apply(op, [np.float64(_value(x)) for x in held], np))
     if not math.isfinite(value):
         raise InputError(
             Finding("", f"{op} of {', '.join(map(repr, held))}, which is {value!r}", "a finite number")
@@ -387,7 +389,7 @@ def _plain(op: str, *args: Any) -> Any:
     return value
 
 
-def _applied(op: str, args: list[Any], functions: Any) -> Any:
+def _apply(op: str, args: list[Any], functions: Any) -> Any:
     return OPERATORS[op](*args) if op in OPERATORS else getattr(functions, FUNCTIONS[op])(*args)
 
 
@@ -396,13 +398,13 @@ def _literal(x: float) -> str:
     return str(int(x)) if x.is_integer() and abs(x) < 1e15 else repr(x)
 
 
-def _bracketed(x: Any, least: int) -> str:
+def _bracket(x: Any, least: int) -> str:
     text = text_of(x)
-    binds = _PRECEDENCE.get(x.op, 9) if isinstance(x, Expression) else 9
+    binds = _PRECEDENCE.get(x.op, 9) if isinstance(x, ParameterExpression) else 9
     return text if binds >= least else f"({text})"
 
 
-def _boxed(x: Any) -> np.ndarray:
+def _object_array(x: Any) -> np.ndarray:
     """Return an array of objects, so that NumPy takes a parameter as one entry."""
     if isinstance(x, np.ndarray | list | tuple):
         return np.asarray(x, dtype=object)
@@ -422,7 +424,7 @@ def _defaults(x: Any) -> str:
     def note(thing: Any) -> None:
         if isinstance(thing, Parameter):
             found[thing.name] = thing.value
-        for arg in thing.args if isinstance(thing, Expression) else ():
+        for arg in thing.args if isinstance(thing, ParameterExpression) else ():
             note(arg)
 
     note(x)

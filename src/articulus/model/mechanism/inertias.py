@@ -9,7 +9,7 @@ import numpy as np
 from articulus.errors import UnsupportedOperation
 from articulus.model.mechanism.body import GROUND, Body
 from articulus.model.mechanism.description import Description
-from articulus.model.mechanism.expression import evaluated
+from articulus.model.mechanism.expression import evaluate
 from articulus.model.mechanism.modes import Modes
 from articulus.model.mechanism.numbers import value_of, values_of
 
@@ -69,4 +69,4 @@ def _ten(d: Description, body: Body, p: np.ndarray) -> list[Any]:
 
 def _number(d: Description, x: Any, p: np.ndarray) -> Any:
     index = {parameter.name: i for i, parameter in enumerate(d.parameters)}
-    return evaluated(x, lambda parameter: p[..., index[parameter.name]])
+    return evaluate(x, lambda parameter: p[..., index[parameter.name]])

@@ -10,7 +10,7 @@ import numpy as np
 
 from articulus.errors import InputError, did_you_mean
 from articulus.model.mechanism.description import Description
-from articulus.model.mechanism.expression import evaluated
+from articulus.model.mechanism.expression import evaluate
 from articulus.model.mechanism.numbers import as_array, values_of
 
 Array = np.ndarray
@@ -204,7 +204,7 @@ class Named:
             return found[..., 0] if found.shape[-1] == 1 else found
         values = {p.name: p.value for p in d.parameters} | dict(params or {})
         followed = [self.joint_position(name, at, params=params) for name in d.coupled[joint].to]
-        return d.coupled[joint].position(followed, lambda x: evaluated(x, lambda p: values[p.name], np))
+        return d.coupled[joint].position(followed, lambda x: evaluate(x, lambda p: values[p.name], np))
 
     def q_slice(self, joint: str) -> slice:
         """Return where the coordinates of a joint are in q; an empty slice for a coupled joint."""

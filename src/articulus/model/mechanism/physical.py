@@ -16,7 +16,7 @@ import numpy as np
 
 from articulus.errors import InputError
 from articulus.model.mechanism.body import TRIANGLE_SLACK
-from articulus.model.mechanism.expression import Expression, Parameter, Varying, evaluated
+from articulus.model.mechanism.expression import Parameter, ParameterExpression, Varying, evaluate
 from articulus.model.mechanism.numbers import Number, Vector, parameters_in
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def ends_of(name: str, value: np.ndarray) -> tuple[float, float]:
 
 def _corners_pass(six: Vector, ends: Mapping[str, tuple[float, float]]) -> bool:
     """Whether the inertia is one at all corners of the box of values: then it is inside, for inertias are a convex set."""
-    if 2 ** len(ends) > MOST_CORNERS or any(isinstance(x, Expression) for x in six):
+    if 2 ** len(ends) > MOST_CORNERS or any(isinstance(x, ParameterExpression) for x in six):
         return False  # of expressions, the corners say nothing about what is between them
     corners = [(low,) if low == high else (low, high) for low, high in ends.values()]
     numbers = (_numbers(six, dict(zip(ends, corner))) for corner in itertools.product(*corners))
@@ -191,7 +191,7 @@ def _plainly_inertia(xx: float, yy: float, zz: float, xy: float, xz: float, yz: 
 
 def _numbers(six: Vector, given: Mapping[str, Any]) -> list[Any]:
     with np.errstate(all="ignore"):
-        return [evaluated(x, lambda p: given.get(p.name, p.value)) for x in six]
+        return [evaluate(x, lambda p: given.get(p.name, p.value)) for x in six]
 
 
 def _names(numbers: Vector) -> tuple[str, ...]:
@@ -201,7 +201,7 @@ def _names(numbers: Vector) -> tuple[str, ...]:
 def _lowest(number: Varying, given: Values, where: str) -> float:
     """Return the least value of an expression; raise InputError when it is not finite."""
     with np.errstate(all="ignore"):
-        values = np.asarray(evaluated(number, lambda p: given.get(p.name, p.value)))
+        values = np.asarray(evaluate(number, lambda p: given.get(p.name, p.value)))
     if not np.isfinite(values).all():
         raise InputError(
             f"{where} would be {number}, which is not finite for a value of the parameters that were given"
@@ -213,7 +213,7 @@ def _at(number: Varying, names: Sequence[str], given: Values, lowest: float) -> 
     """Return the values of the parameters at which a number is lowest, and where in a batch that is."""
     held = np.broadcast_arrays(*(given.get(n, np.asarray(p.value)) for n, p in zip(names, _distinct(number))))
     with np.errstate(all="ignore"):
-        values = np.asarray(evaluated(number, lambda p: held[names.index(p.name)]))
+        values = np.asarray(evaluate(number, lambda p: held[names.index(p.name)]))
     at = np.unravel_index(int(np.argmin(values)), values.shape)
     return ", ".join(f"'{n}' = {x[at]:.6g}" for n, x in zip(names, held)) + _row(values == lowest)
 

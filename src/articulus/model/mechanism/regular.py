@@ -80,7 +80,7 @@ def felt_inertia(
     for k in range(POSITIONS):
         here = {name: [S[k] for S in held] for name, held in directions.items()}
         there = {name: X[k] for name, X in pose.items()}
-        for name, share in _coupled(bodies, connections, couplings, here, there, rng):
+        for name, share in _coupled_inertias(bodies, connections, couplings, here, there, rng):
             least[name] = min(least[name], share)
     return least
 
@@ -110,7 +110,7 @@ def _shares(
         rigid[c.parent] += rigid[c.child]
 
 
-def _coupled(
+def _coupled_inertias(
     bodies: Sequence[Body],
     connections: Sequence[Connection],
     couplings: Sequence[Coupling],

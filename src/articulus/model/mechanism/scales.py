@@ -18,7 +18,7 @@ import numpy as np
 
 from articulus.model.mechanism.body import GROUND, Body
 from articulus.model.mechanism.constraint.base import Constraint, references
-from articulus.model.mechanism.expression import evaluated
+from articulus.model.mechanism.expression import evaluate
 from articulus.model.mechanism.pose import Pose
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def scales(d: Description, params: Mapping[str, Any] | None = None) -> Scales:
     given = {name: float(np.abs(value).max()) for name, value in (params or {}).items()}
 
     def number(x: Any) -> float:
-        return float(evaluated(x, lambda p: given.get(p.name, p.value)))
+        return float(evaluate(x, lambda p: given.get(p.name, p.value)))
 
     extents = [_extent(points) for points in _points(d, number).values()]
     extents += [x for b in d.bodies for x in _gyrations(b, number)]

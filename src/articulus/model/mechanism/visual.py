@@ -72,11 +72,11 @@ class Visual(abc.ABC):
         X = self.at.matrix()
         return box_corners(self.bounds()) @ X[:3, :3].T + X[:3, 3]
 
-    def renamed(self, name: Callable[[str], str]) -> Visual:
+    def rename(self, name: Callable[[str], str]) -> Visual:
         """Return the same shape where bodies have other names."""
         return self
 
-    def moved(self, X: np.ndarray) -> Visual:
+    def move(self, X: np.ndarray) -> Visual:
         """Return the same shape on a body in which this one's body has the pose X, (4, 4)."""
         return dataclasses.replace(self, at=Pose.from_matrix(X @ self.at.matrix()))
 
@@ -214,7 +214,7 @@ class Strut(Visual):
     def bounds(self) -> np.ndarray:
         return _about_origin(np.full(3, self.radius))
 
-    def renamed(self, name: Callable[[str], str]) -> Strut:
+    def rename(self, name: Callable[[str], str]) -> Strut:
         return dataclasses.replace(self, body=name(self.body))
 
 
@@ -263,9 +263,9 @@ class Mesh(Visual):
 
     @functools.cached_property
     def _bounds(self) -> np.ndarray:
-        return _kept(np.array([self.vertices.min(axis=0), self.vertices.max(axis=0)], dtype=float))
+        return _read_only(np.array([self.vertices.min(axis=0), self.vertices.max(axis=0)], dtype=float))
 
-    def scaled(self, scale: Sequence[float]) -> Mesh:
+    def scale(self, scale: Sequence[float]) -> Mesh:
         """Return the mesh with x, y, z multiplied by three factors; mirrored triangles still face outwards."""
         factors = np.array(scale, dtype=float)
         order = [0, 1, 2] if np.prod(np.sign(factors)) > 0 else [0, 2, 1]
@@ -360,7 +360,7 @@ def _vertices(x: Any) -> np.ndarray:
         raise InputError(Finding("", f"a coordinate beyond {LARGEST:g} m, or none", "finite numbers"))
     if len(found) > 3 * MAX_TRIANGLES:
         raise InputError(Finding("", f"{len(found)} vertices", f"at most {3 * MAX_TRIANGLES}"))
-    return _kept(found.astype(np.float32))
+    return _read_only(found.astype(np.float32))
 
 
 def _triangles(x: Any) -> np.ndarray:
@@ -371,7 +371,7 @@ def _triangles(x: Any) -> np.ndarray:
         raise InputError(
             Finding("", f"a vertex {found.min()} or {found.max()}", f"0 to {3 * MAX_TRIANGLES - 1}")
         )
-    return _kept(found.astype(np.int32))
+    return _read_only(found.astype(np.int32))
 
 
 def _colors(x: Any) -> np.ndarray | None:
@@ -380,7 +380,7 @@ def _colors(x: Any) -> np.ndarray | None:
     found = _array(x, np.int64)
     if found.max() > 255 or found.min() < 0:
         raise InputError(Finding("", f"a color of {found.min()} or {found.max()}", "0 to 255"))
-    return _kept(found.astype(np.uint8))
+    return _read_only(found.astype(np.uint8))
 
 
 def _array(x: Any, kind: type) -> np.ndarray:
@@ -395,6 +395,6 @@ def _array(x: Any, kind: type) -> np.ndarray:
     raise InputError(Finding("", f"an array of shape {found.shape}", f"(n, 3) {numbers}, n at least 1"))
 
 
-def _kept(array: np.ndarray) -> np.ndarray:
+def _read_only(array: np.ndarray) -> np.ndarray:
     array.setflags(write=False)
     return array

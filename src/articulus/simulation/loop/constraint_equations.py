@@ -12,9 +12,9 @@ from casadi import MX, SX
 from articulus.dynamics.closed_equations import ClosedEquations
 from articulus.dynamics.constraints import Constraints
 from articulus.dynamics.coupled import Coupled
-from articulus.dynamics.loops.base import Problem, suggested_penalty
-from articulus.dynamics.loops.branches import Branches, State
-from articulus.dynamics.loops.forms import DEFAULT, DUAL, ITERATIONS, Form, Given
+from articulus.dynamics.loops.base import ConstraintProblem, suggested_penalty
+from articulus.dynamics.loops.branches import Branches, BranchState
+from articulus.dynamics.loops.forms import DEFAULT, DUAL, ITERATIONS, Given, LoopForm
 from articulus.dynamics.loops.pivoted import Following
 from articulus.dynamics.loops.projection import Projection
 from articulus.dynamics.tree import Tree
@@ -47,7 +47,7 @@ class ClosingEquations:
         Whether rows may keep another residual than zero; `active` then holds one per row after the flags of the constraints.
     """
 
-    def __init__(self, description: Description, form: Form, as_found: bool = False):
+    def __init__(self, description: Description, form: LoopForm, as_found: bool = False):
         self.description, self.form, self._as_found = description, form, as_found
         self.t = SX.sym("t")
         flags = len(description.constraints)
@@ -140,7 +140,9 @@ class ClosingEquations:
             bias, applied = pushed, tau + bias - pushed
         G = ca.mtimes(ca.diag(on), rows.G)
         held = Constraints(on * (rows.g - self._kept), G, on * rows.rate, on * rows.gamma)
-        given = Given(tree, Problem(self.M, tau - bias, held), applied, self.masses, on, self.t, h, own)
+        given = Given(
+            tree, ConstraintProblem(self.M, tau - bias, held), applied, self.masses, on, self.t, h, own
+        )
         return given, [tree.q, tree.v, tau, self.t, self.active, tree.p, h, own, *wrenches]
 
     def acceleration(self, frames: Sequence[str]) -> ca.Function:
@@ -172,10 +174,10 @@ class ClosingEquations:
         symbols = [s.q, s.v, tau, s.t, s.active, s.p, h, own, *wrenches]
         return ca.Function("closed", symbols, [*found, MX(0, 1)])
 
-    def _state(self) -> State:
+    def _state(self) -> BranchState:
         d = self.description
         sizes = {"q": d.nq, "v": d.nv, "t": 1, "p": len(d.parameters), "active": self.active.numel()}
-        return State(**{name: MX.sym(name, size) for name, size in sizes.items()})
+        return BranchState(**{name: MX.sym(name, size) for name, size in sizes.items()})
 
     @property
     def _compliance(self) -> np.ndarray:

@@ -25,7 +25,7 @@ import numpy as np
 from casadi import SX
 
 from articulus.dynamics.loops.free_coordinates import following, split, tangent
-from articulus.dynamics.loops.null_space import Partition
+from articulus.dynamics.loops.null_space import VelocityPartition
 from articulus.dynamics.small_motions import ILL_CONDITIONED
 from articulus.errors import Finding, InputError, NumericalError, did_you_mean
 from articulus.model.mechanism import Description, Parameter
@@ -256,7 +256,7 @@ class LoopDerivatives:
         E: np.ndarray,
         turning: np.ndarray,
         rows: DerivativeRows,
-        chosen: tuple[Partition, Partition],
+        chosen: tuple[VelocityPartition, VelocityPartition],
     ) -> Linear:
         """Return the derivatives at one state from those of the equations."""
         s, nv, nu = self.system, self._nv, len(self._places)
@@ -288,7 +288,7 @@ class LoopDerivatives:
         return np.hstack([np.zeros((len(x), 0)), *out.values()])
 
     def _free(
-        self, rows: DerivativeRows, chosen: tuple[Partition, Partition], E: np.ndarray
+        self, rows: DerivativeRows, chosen: tuple[VelocityPartition, VelocityPartition], E: np.ndarray
     ) -> tuple[np.ndarray, list[int]]:
         """Return how displacements, velocities and states of components follow from the free ones and the inputs; which are free.
 
@@ -424,7 +424,7 @@ def _row(size: int, x: np.ndarray, k: int) -> np.ndarray:
 
 
 def _require_same(
-    k: int, rows: DerivativeRows, first: DerivativeRows, chosen: tuple[Partition, Partition]
+    k: int, rows: DerivativeRows, first: DerivativeRows, chosen: tuple[VelocityPartition, VelocityPartition]
 ) -> None:
     """Raise InputError unless the coordinates that are free at the first state are free at this one, too."""
     if not k:

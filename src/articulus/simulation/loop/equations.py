@@ -22,7 +22,7 @@ from articulus.dynamics import quantities
 from articulus.dynamics.coupled import every_joint
 from articulus.errors import Finding, InputError, brief, unknown_name
 from articulus.model.mechanism import Description, Number, Parameter
-from articulus.model.mechanism.expression import evaluated
+from articulus.model.mechanism.expression import evaluate
 from articulus.simulation.loop.component import Actuator, Component, Controller, Disturbance, Sensor
 
 KINDS: tuple[type[Component], ...] = (Sensor, Controller, Actuator, Disturbance)
@@ -313,7 +313,7 @@ class Network:
 
     def number(self, x: Number) -> SX:
         """Return a number, a parameter as its symbol."""
-        return SX(evaluated(x, self._symbol, ca))
+        return SX(evaluate(x, self._symbol, ca))
 
     def _symbol(self, x: Parameter) -> SX:
         known = self._parameters.setdefault(x.name, x)

@@ -17,7 +17,7 @@ from casadi import SX
 
 from articulus import kernel
 from articulus.dynamics import quantities
-from articulus.dynamics.loops.forms import AUTO, DUAL, SMOOTH, Form
+from articulus.dynamics.loops.forms import AUTO, DUAL, SMOOTH, LoopForm
 from articulus.dynamics.loops.forms import form as find_form
 from articulus.dynamics.passive import dissipated_power
 from articulus.dynamics.tree import tree_of
@@ -87,7 +87,7 @@ class System:
         network.description.require_inertia("motion in time")
         self.network, self.description = network, network.description
         self.loops = loops
-        self.form: Form = find_form(loops)
+        self.form: LoopForm = find_form(loops)
         self._own_states = SX.sym("own", self.closing.n_own if self.closing else 0)
         states, held = self._continuous(), network.discrete
         self.places, self.c0 = _places(states), _initial(states)

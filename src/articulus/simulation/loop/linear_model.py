@@ -11,7 +11,7 @@ from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError, UnsupportedOperation, did_you_mean, doubtful
 from articulus.linear import LinearModels, Ports
 from articulus.linear.connect import select
-from articulus.model.mechanism.expression import evaluated
+from articulus.model.mechanism.expression import evaluate
 from articulus.simulation.loop.derivatives import Linear, joint_freedoms, loop_derivatives
 from articulus.simulation.loop.functions import System
 from articulus.simulation.loop.multirate import needed_states, over_period
@@ -187,7 +187,7 @@ def doubt_rest(mechanism: Mechanism, q: np.ndarray, found: Sequence[Linear]) -> 
     mass = float(np.max(mechanism.total_mass()))
     kinetic = np.array([float(mechanism.energy(q[k], found[k].vdot)[0]) for k in moving])
     means = np.sqrt(2.0 * kinetic / mass) if mass > 0 else np.full(len(moving), np.inf)
-    gravity = float(np.linalg.norm([evaluated(x, lambda p: p.value) for x in mechanism.description.gravity]))
+    gravity = float(np.linalg.norm([evaluate(x, lambda p: p.value) for x in mechanism.description.gravity]))
     worst = int(means.argmax())
     if not means[worst] > AT_REST * gravity:
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from articulus.errors import doubtful
-from articulus.model.mechanism.expression import evaluated
+from articulus.model.mechanism.expression import evaluate
 from articulus.simulation.loop.components import BearingFriction, JointFriction
 from articulus.simulation.loop.functions import System
 
@@ -32,7 +32,7 @@ def check_stuck_friction(system: System, c: np.ndarray, p: np.ndarray) -> None:
         else:
             level = component.static if component.static is not None else component.friction
             most = 1.0, component.deflection
-        values = [evaluated(x, lambda q: p[:, names[q.name]]) for x in most]
+        values = [evaluate(x, lambda q: p[:, names[q.name]]) for x in most]
         stretch = np.abs(c[:, place]).max(axis=1) * (values[0] / values[1])
         joint = system.description.v_slices[component.joint]
         still = (np.abs(c[:, system.places["v"]][:, joint]) == 0).all(axis=1)

@@ -13,7 +13,7 @@ import numpy as np
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError, NumericalError, UnsupportedOperation, did_you_mean
 from articulus.model.files.storage import StrPath
-from articulus.model.late import registered
+from articulus.model.late import late_function
 from articulus.simulation.results.recipe import Recipe
 from articulus.simulation.results.signal import Signal
 from articulus.simulation.results.status import Failure, FinalState, Occurrence, RunStatus, RunWarning
@@ -322,7 +322,7 @@ class Run:
 
     def save_study(self, path: StrPath, *, name: str = "", purpose: str = "") -> Path:
         """Write how this run was made as a study, for `articulus run` and `articulus campaign`; see `Loop.save_study`."""
-        return Path(registered("save_run")(self, path, name=name, purpose=purpose))
+        return Path(late_function("save_run")(self, path, name=name, purpose=purpose))
 
     def require_origin(self, what: str) -> Origin:
         """Return how it was made; raise UnsupportedOperation when this is not known, or cannot be built again."""
@@ -334,7 +334,7 @@ class Run:
         if not isinstance(self.origin, Recipe):
             return self.origin
         try:
-            found = registered("origin")(self, self.origin)
+            found = late_function("origin")(self, self.origin)
         except UnsupportedOperation as error:
             raise UnsupportedOperation(f"{what}: {error}") from None
         object.__setattr__(self, "origin", found)
@@ -351,7 +351,7 @@ class Run:
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: plots, a page that plays, diagnostics."""
-        return str(registered("run_html")(self))
+        return str(late_function("run_html")(self))
 
     def _endings(self) -> str:
         counts = {code: int((self.status == code).sum()) for code in RunStatus}
@@ -427,7 +427,7 @@ class Run:
         The options are those of `articulus.browser.view`, which also shows several runs over each other. Returns an
         `articulus.browser.Viewing`.
         """
-        return registered("view")(self, **options)
+        return late_function("view")(self, **options)
 
 
 def _blank(signal: Signal, late: list[tuple[int, np.ndarray]]) -> Signal:

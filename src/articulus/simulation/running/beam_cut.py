@@ -112,7 +112,7 @@ def _constraints_fit(d: Description, joints: set[str]) -> bool:
     """Whether no constraint looks at the joints of elements, by name or at all coordinates."""
     for c in d.constraints:
         named = [name for _, kind, name in references(c) if kind == "joint"]
-        if joints.intersection(named) or type(c).lifted is not Constraint.lifted:
+        if joints.intersection(named) or type(c).lift is not Constraint.lift:
             return False
     return True
 

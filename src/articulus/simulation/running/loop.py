@@ -19,7 +19,7 @@ from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError, UnsupportedOperation, did_you_mean
 from articulus.kernel.interrupts import heed_interrupts
 from articulus.linear import LinearModel, LinearModels
-from articulus.model.late import registered
+from articulus.model.late import late_function
 from articulus.model.mechanism.numbers import parameters_in
 from articulus.simulation.loop.component import Component
 from articulus.simulation.loop.components import BeamForces, Expression
@@ -242,7 +242,7 @@ class Loop:
         InputError
             Something has no form in a file: a Python function as a controller, a class of your own.
         """
-        write = registered("save_loop")
+        write = late_function("save_loop")
         return Path(write(self, path, t_end, q0, v0, params=params, name=name, purpose=purpose, **settings))
 
     def setup(

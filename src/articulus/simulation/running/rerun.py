@@ -10,7 +10,7 @@ import numpy as np
 
 from articulus.errors import ArticulusError, InputError
 from articulus.linear import LinearModel, Ports
-from articulus.model.late import registered
+from articulus.model.late import late_function
 from articulus.simulation.loop.linear_model import (
     asked_signals,
     linear_models,
@@ -76,7 +76,7 @@ class RunOrigin:
         """Return the same as data, for files and other processes."""
         setup, system = self.setup, self.setup.system
         try:
-            text, refused = registered("loop_text")(setup), ""
+            text, refused = late_function("loop_text")(setup), ""
         except ArticulusError as error:
             text, refused = "", str(error)
         names = [f.name for f in fields(setup.settings) if f.init and f.name != "events"]

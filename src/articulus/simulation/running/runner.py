@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from articulus import kernel
-from articulus.dynamics.definite import definite
+from articulus.dynamics.positive_definite import definite
 from articulus.errors import InputError, NumericalError
 from articulus.model.mechanism.numbers import value_of
 from articulus.simulation.loop.functions import System

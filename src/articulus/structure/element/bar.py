@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from articulus.structure.element.slender import Rows, Slender, linear_rows
+from articulus.structure.element.slender import ShapeRows, Slender, linear_rows
 
 
 class Bar(Slender):
@@ -12,7 +12,7 @@ class Bar(Slender):
 
     bends = False
 
-    def rows(self, xi: float, length: float) -> Rows:
+    def rows(self, xi: float, length: float) -> ShapeRows:
         out = linear_rows(xi, length)
         out.displacement[3:], out.derivative[3:], out.strain[3] = 0.0, 0.0, 0.0
         out.displacement[4], out.displacement[5] = -out.derivative[2], out.derivative[1]

@@ -45,7 +45,7 @@ class Element(ABC):
             Numbers of the degrees of freedom of each among `count` ones.
         """
         each = zip(elements, positions, columns, strict=True)
-        return Samples.join([e.samples(x).placed(c, count) for e, x, c in each])
+        return Samples.join([e.samples(x).spread(c, count) for e, x, c in each])
 
 
 def points(

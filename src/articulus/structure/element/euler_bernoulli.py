@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from articulus.structure.element.slender import Rows, Slender
+from articulus.structure.element.slender import ShapeRows, Slender
 from articulus.structure.element.timoshenko import beam_rows
 
 
 class EulerBernoulli(Slender):
     """A beam without shear deformation."""
 
-    def rows(self, xi: float, length: float) -> Rows:
+    def rows(self, xi: float, length: float) -> ShapeRows:
         return beam_rows(xi, length)
 
     def stiffness(self) -> np.ndarray:

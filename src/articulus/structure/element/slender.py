@@ -24,7 +24,7 @@ XI, WEIGHT = (_GAUSS + 1) / 2, _WEIGHT / 2
 
 
 @dataclass(frozen=True)
-class Rows:
+class ShapeRows:
     """Shape functions at one point, element axes; columns are (translation, rotation) of both ends, (.., 12)."""
 
     displacement: np.ndarray
@@ -64,7 +64,7 @@ class Slender(Element):
         return self.start, self.end
 
     @abstractmethod
-    def rows(self, xi: float, length: float) -> Rows:
+    def rows(self, xi: float, length: float) -> ShapeRows:
         """Return the shape functions at xi = x / length."""
 
     @abstractmethod
@@ -98,7 +98,7 @@ class Slender(Element):
             own=np.einsum("ab,pbgc,cd->pagd", glob, own_forces(length, self.bends), axes),
         )
 
-    def _force(self, r: Rows) -> np.ndarray:
+    def _force(self, r: ShapeRows) -> np.ndarray:
         """Return section forces and moments, element axes, (6, 12); shear forces balance the change of the moments."""
         s = self.section
         return np.array(
@@ -122,13 +122,13 @@ class Slender(Element):
             raise InputError(f"{name}: up = {self.up} points along the element; give a direction across it")
 
 
-def linear_rows(xi: float, length: float) -> Rows:
+def linear_rows(xi: float, length: float) -> ShapeRows:
     """Return linear interpolation of every degree of freedom, with stretch and twist; no bending, no shear."""
     displacement = np.hstack([(1 - xi) * np.eye(6), xi * np.eye(6)])
     derivative = np.hstack([-np.eye(6), np.eye(6)]) / length
     strain = np.zeros((6, 12))
     strain[0], strain[3] = derivative[0], derivative[3]
-    return Rows(displacement, strain, derivative, np.zeros((2, 12)))
+    return ShapeRows(displacement, strain, derivative, np.zeros((2, 12)))
 
 
 def own_forces(length: float, bends: bool) -> np.ndarray:

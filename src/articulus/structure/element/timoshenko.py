@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from articulus.structure.element.slender import Rows, Slender, linear_rows
+from articulus.structure.element.slender import ShapeRows, Slender, linear_rows
 
 
 class Timoshenko(Slender):
     """A beam with shear deformation."""
 
-    def rows(self, xi: float, length: float) -> Rows:
+    def rows(self, xi: float, length: float) -> ShapeRows:
         s = self.section
         return beam_rows(xi, length, 12 * s.EIz / (s.GAy * length**2), 12 * s.EIy / (s.GAz * length**2))
 
@@ -22,7 +22,7 @@ class Timoshenko(Slender):
         return np.array([s.EA, *(0.0 if np.isinf(GA) else GA for GA in (s.GAy, s.GAz)), s.GJ, s.EIy, s.EIz])
 
 
-def beam_rows(xi: float, length: float, shear_y: float = 0.0, shear_z: float = 0.0) -> Rows:
+def beam_rows(xi: float, length: float, shear_y: float = 0.0, shear_z: float = 0.0) -> ShapeRows:
     """Return the shape functions of a beam.
 
     Parameters

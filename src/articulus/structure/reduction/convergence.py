@@ -95,7 +95,7 @@ def convergence(
     swept = np.asarray(angles, dtype=float) if attached is not None else np.zeros(1)
     full, reduced = [], []
     for angle in swept:
-        M, K = _coupled(s, station, attached, root, Rotation.from_rotvec(angle * unit).as_matrix())
+        M, K = _couple_neighbor(s, station, attached, root, Rotation.from_rotvec(angle * unit).as_matrix())
         more = M.shape[0] - s.count
         T = sp.csr_array(block_diag(reduction.basis, np.eye(more)))
         full.append(_lowest(M, K, count))
@@ -105,7 +105,7 @@ def convergence(
     return Convergence(swept, np.array(full), np.array(reduced), kinds)
 
 
-def _coupled(
+def _couple_neighbor(
     s: Structure, station: Node, attached: Structure | None, root: Node, turn: np.ndarray
 ) -> tuple[sp.csr_array, sp.csr_array]:
     """Return mass and stiffness matrix of the structure with its neighbor, whose motion is relative to the station."""

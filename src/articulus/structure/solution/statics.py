@@ -58,7 +58,7 @@ class Statics:
         """Rigid motions that the supports leave free, (n, r), orthonormal in M."""
         return rigid_motions(self.structure)
 
-    def relieved(self, forces: np.ndarray) -> np.ndarray:
+    def relieve(self, forces: np.ndarray) -> np.ndarray:
         """Return forces (n, ...) less the inertia forces of the rigid acceleration they cause."""
         return forces - self.structure.M @ (self.rigid @ (self.rigid.T @ forces))
 
@@ -70,8 +70,8 @@ class Statics:
             raise InputError(
                 f"statics: forces of shape {forces.shape}; expected {n} rows, one for each degree of freedom"
             )
-        bordered = np.concatenate([self.relieved(forces), np.zeros((r, *forces.shape[1:]))])
-        found = self._factored.solve(bordered)[:n]
+        bordered = np.concatenate([self.relieve(forces), np.zeros((r, *forces.shape[1:]))])
+        found = self._factors.solve(bordered)[:n]
         if not np.isfinite(found).all():
             raise NumericalError(
                 "statics: the stiffness matrix is singular; a part of the structure hangs loose"
@@ -79,7 +79,7 @@ class Statics:
         return found
 
     @functools.cached_property
-    def _factored(self) -> SuperLU:
+    def _factors(self) -> SuperLU:
         """Return the factors of [[K, M N], [N' M, 0]]: the border keeps rigid motion out."""
         K, MN = self.structure.K, self.structure.M @ self.rigid
         MN = MN * (abs(K).max() / (np.abs(MN).max(initial=0.0) or 1.0))

@@ -415,7 +415,7 @@ class _Known:
     """
 
     def __init__(self, study: Study, renamed: Mapping[str, str], tables: Mapping[str, Any]):
-        self.study, self.renamed, self._tables = study, renamed, tables
+        self.study, self.rename, self._tables = study, renamed, tables
         signals = study.loop.signals
         self.columns = {c: u for s in ("q", "v") for c, u in zip(signals[s].columns, signals[s].units)}
         self.parameters = (*study.loop.system.network.parameters, *parameters_in(study.settings.events))
@@ -423,15 +423,15 @@ class _Known:
     @property
     def names(self) -> list[str]:
         """Every name that can vary."""
-        inner = set(self.renamed.values())
-        own = dict.fromkeys((*self.renamed, *number_names(self._tables)))
+        inner = set(self.rename.values())
+        own = dict.fromkeys((*self.rename, *number_names(self._tables)))
         return [SEED, *(p.name for p in self.parameters if p.name not in inner), *own, *self.columns]
 
     @property
     def units(self) -> dict[str, str]:
         """Units of the numbers of components and events that vary, and of seeds."""
         d, signals = self.study.mechanism.description, self.study.loop.signals
-        return {SEED: "-"} | {n: number_unit(self._tables, n, d, signals) for n in self.renamed}
+        return {SEED: "-"} | {n: number_unit(self._tables, n, d, signals) for n in self.rename}
 
     @property
     def ranges(self) -> dict[str, tuple[float, float]]:

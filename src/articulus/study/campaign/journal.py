@@ -31,7 +31,7 @@ class Journal:
         self.file = file
         self._points, self._figures = np.empty((0, dims)), np.empty(0)
         self._at = 0
-        self._saved = time.monotonic()
+        self._model_file = time.monotonic()
         if file is None:
             return
         try:
@@ -75,12 +75,12 @@ class Journal:
         self._points = np.concatenate([self._points[: self._at], points])
         self._figures = np.concatenate([self._figures[: self._at], figures])
         self._at = len(self._figures)
-        if time.monotonic() - self._saved > SAVE_SECONDS:
+        if time.monotonic() - self._model_file > SAVE_SECONDS:
             self.save()
 
     def save(self) -> None:
         """Write all runs; the file is there as a whole or as it was."""
-        self._saved = time.monotonic()
+        self._model_file = time.monotonic()
         if self.file is not None:
             with replacing(self.file) as temporary, temporary.open("wb") as out:
                 np.savez(out, points=self._points, figures=self._figures)

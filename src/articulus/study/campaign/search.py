@@ -90,7 +90,7 @@ def worst_case(
     except _Enough:
         pass
     edge = np.abs(seeker.best - 0.5) > 0.5 - tail - 0.01 * (1 - 2 * tail)
-    return Worst(seeker.best, seeker.value, seeker.taken, np.array(seeker.history), edge)
+    return Worst(seeker.best, seeker.value, seeker.take_sign, np.array(seeker.history), edge)
 
 
 class _Enough(Exception):
@@ -103,17 +103,17 @@ class _Seeker:
     def __init__(self, badness: Badness, dims: int, runs: int, tail: float):
         self.badness, self.runs, self.tail = badness, runs, tail
         self.best, self.value = np.full(dims, 0.5), -math.inf
-        self.taken = 0
+        self.take_sign = 0
         self.history: list[float] = []
 
     def __call__(self, points: np.ndarray) -> np.ndarray:
         """Return the badness of points of the searched part, (rows, dims), scaled to the unit cube."""
-        if self.taken + len(points) > self.runs:
+        if self.take_sign + len(points) > self.runs:
             raise _Enough
         inside = self.tail + (1 - 2 * self.tail) * np.clip(points, 0, 1)
         found = np.asarray(self.badness(inside), dtype=float)
         found = np.where(np.isnan(found), math.inf, found)
-        self.taken += len(points)
+        self.take_sign += len(points)
         k = int(np.argmax(found))
         if found[k] > self.value:
             self.value, self.best = float(found[k]), inside[k]
@@ -153,7 +153,7 @@ def _cma(seeker: _Seeker, dims: int, batch: int, seed: int) -> None:
         raise InputError("cma-es: found one coordinate; expected two or more. Take 'differential evolution'")
     generator = stream(seed)
     while True:  # until the runs are used up: each start from another place
-        start = np.full(dims, 0.5) if not seeker.taken else generator.random(dims)
+        start = np.full(dims, 0.5) if not seeker.take_sign else generator.random(dims)
         options = {
             "bounds": [0, 1],
             "popsize": batch,

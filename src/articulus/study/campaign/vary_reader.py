@@ -10,7 +10,7 @@ import numpy as np
 
 from articulus.errors import InputError, ModelError, did_you_mean
 from articulus.model.files.csv_table import read_samples
-from articulus.model.files.toml.numbers import shown
+from articulus.model.files.toml.numbers import short_text
 from articulus.model.files.units import base_text
 from articulus.model.mechanism import Description
 from articulus.study.campaign import distributions
@@ -63,10 +63,12 @@ class _Reader:
     def axes(self, table: dict[str, Any]) -> tuple[Axis, ...]:
         vary, groups = table.get("vary", {}), table.get("group", [])
         if not isinstance(vary, dict):
-            self.report.add("campaign.vary", shown(vary), "a table with a line for each number that varies")
+            self.report.add(
+                "campaign.vary", short_text(vary), "a table with a line for each number that varies"
+            )
             vary = {}
         if not isinstance(groups, list) or not all(isinstance(g, dict) for g in groups):
-            self.report.add("campaign.group", shown(groups), "tables [[campaign.group]]")
+            self.report.add("campaign.group", short_text(groups), "tables [[campaign.group]]")
             groups = []
         found = [self._single(name, given) for name, given in vary.items()]
         found += [self._group(g, f"campaign.group[{i}]") for i, g in enumerate(groups)]
@@ -107,7 +109,7 @@ class _Reader:
         key = next((k for k in known if isinstance(given, dict) and k in given), None)
         if key is None:
             near = next(iter(given), "") if isinstance(given, dict) else ""
-            self.report.add(path, shown(given), forms(), did_you_mean(str(near), known) if near else "")
+            self.report.add(path, short_text(given), forms(), did_you_mean(str(near), known) if near else "")
             return None
         return (
             self._declared(declared[key], given, unit, path)
@@ -153,7 +155,7 @@ class _Reader:
         self.values.unknown_keys(given, ("from", "to", "count"), path)
         count = given.get("count")
         if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= 1_000_000:
-            self.report.add(f"{path}.count", shown(count), "a whole number from 1 to 1000000")
+            self.report.add(f"{path}.count", short_text(count), "a whole number from 1 to 1000000")
             return None
         ends = self._numbers([given["from"], given.get("to")], unit, path, 2)
         return self._made(path, lambda x: Rows.of(np.linspace(x[0], x[1], count).tolist()), ends)
@@ -212,7 +214,7 @@ class _Reader:
             return self._correlated(given, path)
         names = given.get("names")
         if not isinstance(names, list) or not names or not all(isinstance(n, str) for n in names):
-            self.report.add(f"{path}.names", shown(names), 'names of what varies, such as ["a", "b"]')
+            self.report.add(f"{path}.names", short_text(names), 'names of what varies, such as ["a", "b"]')
             return None
         if kinds[0] == "attitude" and len(names) == 1:
             names = [f"{names[0]}.{part}" for part in QUATERNION]
@@ -230,12 +232,12 @@ class _Reader:
         self.values.unknown_keys(given, ("vary", "correlation"), path)
         vary, matrix = given.get("vary"), given["correlation"]
         if not isinstance(vary, dict) or len(vary) < 2:
-            self.report.add(f"{path}.vary", shown(vary), "a table with two or more numbers that vary")
+            self.report.add(f"{path}.vary", short_text(vary), "a table with two or more numbers that vary")
             return None
         members = [self._scalar(name, form, f"{path}.vary.{name}") for name, form in vary.items()]
         n = len(members)
         if not isinstance(matrix, list) or len(matrix) != n:
-            self.report.add(f"{path}.correlation", shown(matrix), f"a matrix of {n} rows")
+            self.report.add(f"{path}.correlation", short_text(matrix), f"a matrix of {n} rows")
             return None
         rows = [self._numbers(row, "-", f"{path}.correlation[{i}]", n) for i, row in enumerate(matrix)]
         good = tuple(m for m in members if m is not None)
@@ -250,7 +252,7 @@ class _Reader:
         table, path = given[kind.key], f"{path}.{kind.key}"
         fields = {f.name: f for f in dataclasses.fields(kind) if "unit" in f.metadata}
         if not isinstance(table, dict):
-            self.report.add(path, shown(table), f"a table, such as {{{', '.join(fields)}}}")
+            self.report.add(path, short_text(table), f"a table, such as {{{', '.join(fields)}}}")
             return None
         self.values.unknown_keys(table, tuple(fields), path)
         for name, field in fields.items():
@@ -273,24 +275,24 @@ class _Reader:
         self.values.unknown_keys(given, ("names", "table", "columns", "weights"), path)
         columns = given.get("columns", list(names))
         if not isinstance(columns, list) or not all(isinstance(c, str) for c in columns):
-            self.report.add(f"{path}.columns", shown(columns), "names of columns")
+            self.report.add(f"{path}.columns", short_text(columns), "names of columns")
             return None
         if len(columns) != len(names):
-            self.report.add(f"{path}.columns", shown(columns), f"{len(names)} names of columns")
+            self.report.add(f"{path}.columns", short_text(columns), f"{len(names)} names of columns")
             return None
         return self._rows(given, columns, [self._unit(n, f"{path}.names") for n in names], path)
 
     def _listed(self, given: dict[str, Any], names: tuple[str, ...], path: str) -> Distribution | None:
         self.values.unknown_keys(given, ("names", "rows", "weights"), path)
         if not isinstance(given["rows"], list) or not given["rows"]:
-            self.report.add(f"{path}.rows", shown(given["rows"]), "a list of rows")
+            self.report.add(f"{path}.rows", short_text(given["rows"]), "a list of rows")
             return None
         units = [self._unit(n, f"{path}.names") for n in names]
         rows = []
         for i, row in enumerate(given["rows"]):
             at = f"{path}.rows[{i}]"
             if not isinstance(row, list) or len(row) != len(names):
-                self.report.add(at, shown(row), f"{len(names)} numbers")
+                self.report.add(at, short_text(row), f"{len(names)} numbers")
                 return None
             rows.append(tuple(self._numbers([x], unit, at, 1) for x, unit in zip(row, units)))
         if any(x is None for row in rows for x in row):

@@ -13,7 +13,7 @@ from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import Finding, InputError, ModelError, did_you_mean
 from articulus.model.files.report import Report
 from articulus.model.files.storage import StrPath, as_path, load_text
-from articulus.model.files.toml.numbers import shown
+from articulus.model.files.toml.numbers import short_text
 from articulus.model.files.toml.reader import load_tables
 from articulus.model.mechanism import values_of
 from articulus.model.mechanism.pose import Pose
@@ -178,7 +178,9 @@ class _Reader(Tables):
         held = given["pose"]
         if not isinstance(held, dict):
             self.report.add(
-                "task.goal.pose", shown(held), 'a table such as {xyz = [1, 0, 0], rpy = ["90 deg", 0, 0]}'
+                "task.goal.pose",
+                short_text(held),
+                'a table such as {xyz = [1, 0, 0], rpy = ["90 deg", 0, 0]}',
             )
             return None
         self.values.unknown_keys(held, ("xyz", "rpy"), "task.goal.pose")
@@ -194,7 +196,9 @@ class _Reader(Tables):
             found = self._numbers([given], "s", "task.duration")
             good = found is not None and found[0] > 0
         if found is not None and not good:
-            self.report.add("task.duration", shown(given), "a time above 0, or the least and the largest")
+            self.report.add(
+                "task.duration", short_text(given), "a time above 0, or the least and the largest"
+            )
         return None if found is None else found if len(found) > 1 else found[0]
 
     def _cost(self, given: Any) -> Any:
@@ -202,18 +206,20 @@ class _Reader(Tables):
             return given
         if not isinstance(given, dict) or not given:
             self.report.add(
-                "task.cost", shown(given), '"effort", "time" or weights such as {time = 1.0, effort = 1e-4}'
+                "task.cost",
+                short_text(given),
+                '"effort", "time" or weights such as {time = 1.0, effort = 1e-4}',
             )
             return None
         self.values.unknown_keys(given, tuple(ALL_COSTS), "task.cost")
         for name, weight in given.items():
             if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < np.inf:
-                self.report.add(f"task.cost.{name}", shown(weight), "a number, not negative")
+                self.report.add(f"task.cost.{name}", short_text(weight), "a number, not negative")
         return given
 
     def _joints(self, given: Any, mechanism: Mechanism | None) -> tuple[str, ...]:
         if not isinstance(given, list) or not all(isinstance(j, str) for j in given):
-            self.report.add("task.joints", shown(given), "a list of joints with motors")
+            self.report.add("task.joints", short_text(given), "a list of joints with motors")
             return ()
         return tuple(j for k, j in enumerate(given) if self._joint(j, f"task.joints[{k}]", mechanism))
 
@@ -245,7 +251,7 @@ class _Reader(Tables):
 
     def _positive(self, found: tuple[float, ...] | None, given: Any, path: str) -> None:
         if found is not None and not min(found) > 0:
-            self.report.add(path, shown(given), "a number above 0")
+            self.report.add(path, short_text(given), "a number above 0")
 
     def _solve(self) -> dict[str, Any]:
         table = self.table("solve")
@@ -259,12 +265,14 @@ class _Reader(Tables):
                     made[key] = scheme(str(given)).name
                 except InputError as error:
                     for finding in error.findings:
-                        self.report.add("solve.scheme", shown(given), finding.expected)
+                        self.report.add("solve.scheme", short_text(given), finding.expected)
                 continue
             whole = key in ("intervals", "iterations")
             found = self._numbers([given], "s" if key == "time_limit" else "-", f"solve.{key}")
             if found is not None and (not found[0] > 0 or (whole and not isinstance(given, int))):
-                self.report.add(f"solve.{key}", shown(given), f"a {'whole ' if whole else ''}number above 0")
+                self.report.add(
+                    f"solve.{key}", short_text(given), f"a {'whole ' if whole else ''}number above 0"
+                )
             elif found is not None:
                 made[key] = int(found[0]) if whole else found[0]
         return made
@@ -275,7 +283,7 @@ class _Reader(Tables):
         made = self._shape(table, path, OBSTACLES, ("name", "hulls", "margin"))
         hulls = table.get("hulls")
         if not isinstance(hulls, list) or not hulls or not all(isinstance(h, dict) for h in hulls):
-            found = "no hulls" if hulls is None else shown(hulls)
+            found = "no hulls" if hulls is None else short_text(hulls)
             at = path if hulls is None else f"{path}.hulls"
             self.report.add(
                 at, found, 'hulls, the bodies that keep clear, such as [{body = "boom", radius = 0.2}]'
@@ -319,7 +327,7 @@ class _Reader(Tables):
     ) -> Any:
         kind = table.get("type")
         if kind not in kinds:
-            found = "no type" if kind is None else shown(kind)
+            found = "no type" if kind is None else short_text(kind)
             at = path if kind is None else f"{path}.type"
             self.report.add(
                 at, found, f"one of {', '.join(kinds)}", did_you_mean(str(kind), kinds) if kind else ""
@@ -369,7 +377,7 @@ class _Reader(Tables):
             return None
         plain = values_of(found)
         if not np.isfinite(plain).all():
-            self.report.add(path, shown(given), "finite numbers")
+            self.report.add(path, short_text(given), "finite numbers")
             return None
         return plain
 

@@ -15,20 +15,20 @@ import numpy as np
 from articulus.errors import Finding, InputError, ModelError, did_you_mean
 from articulus.model.files.fe.cards import ROW, Card, Deck
 from articulus.model.files.fe.data import (
-    Beam,
     BulkModel,
     Dof,
-    Grid,
+    FeBeam,
+    FeGrid,
+    FeMaterial,
+    FeRod,
+    FeSection,
+    FeShell,
     LayUp,
-    Material,
     Mean,
     Orthotropic,
     PointMass,
     Rigid,
-    Rod,
     ScalarElement,
-    Section,
-    Shell,
     ShellSection,
     Vector,
 )
@@ -40,7 +40,7 @@ from articulus.model.files.fe.shapes import shaped_section
 from articulus.model.files.fe.shells import lay_up, orthotropic, shell_section
 from articulus.model.files.storage import StrPath, as_path, load_text
 
-SECTIONS: dict[str, Callable[[Fields, float], Section]] = {
+SECTIONS: dict[str, Callable[[Fields, float], FeSection]] = {
     "PBAR": bar_section,
     "PBEAM": beam_section,
     "PBARL": shaped_section,
@@ -85,9 +85,9 @@ PARALLEL = 1e-6
 SCALAR_MASS = "CMASS2"
 
 T = TypeVar("T")
-Stuff = Material | Orthotropic
-Property = tuple[str, Section | ShellSection | LayUp, Material]
-Member = Beam | Rod | PointMass | Shell | Rigid | Mean | ScalarElement
+Stuff = FeMaterial | Orthotropic
+Property = tuple[str, FeSection | ShellSection | LayUp, FeMaterial]
+Member = FeBeam | FeRod | PointMass | FeShell | Rigid | Mean | ScalarElement
 
 
 def read_bulk(path: StrPath, *, spc: int | None = None) -> BulkModel:
@@ -138,7 +138,7 @@ class _Reader:
         self.properties = self._each((*SECTIONS, *SHELL_SECTIONS), self._property)
         elements = self._each((*PROPERTIES, "CONM2", *JOINS), self._element)
         fixed = self._constraints(spc)
-        retained = self._retained()
+        retained = self._retained_dofs()
         if not self.grids and not self.points and not self.findings:
             self.findings.append(Finding(self.deck.name, "no grid", "bulk data with at least one GRID"))
         if self.findings:
@@ -151,10 +151,10 @@ class _Reader:
         return BulkModel(
             name=Path(self.deck.name).stem,
             grids=tuple(grid for _, grid in sorted(self.grids.items())),
-            beams=of(Beam),
-            rods=of(Rod),
+            beams=of(FeBeam),
+            rods=of(FeRod),
             masses=of(PointMass),
-            shells=of(Shell),
+            shells=of(FeShell),
             springs=tuple(e for e in of(ScalarElement) if e.id not in heavy),
             scalar_masses=tuple(e for e in of(ScalarElement) if e.id in heavy),
             rigids=of(Rigid),
@@ -221,12 +221,12 @@ class _Reader:
     def _nearest(self, id: int, valid: dict[int, T]) -> str:
         return did_you_mean(str(id), map(str, valid))
 
-    def _grid(self, f: Fields) -> Grid:
+    def _grid(self, f: Fields) -> FeGrid:
         f.ends(8)
         position = self._system(f, 1, "CP").point(f.vector(2, "X"))
         axes = as_matrix(self._system(f, 5, "CD").axes(position))
         f.components(6, "PS")
-        return Grid(f.integer(0, "ID"), position, axes)
+        return FeGrid(f.integer(0, "ID"), position, axes)
 
     def _default_grid(self) -> None:
         """Put what a GRDSET card gives into the fields CP, CD and PS that GRID cards leave blank."""
@@ -261,10 +261,10 @@ class _Reader:
             f.refuse(
                 index, label, f"material {id}", "the id of a MAT1 or MAT8", self._nearest(id, self.materials)
             )
-        return self.materials.get(id, Material(id, 1.0, 1.0, 0.0))
+        return self.materials.get(id, FeMaterial(id, 1.0, 1.0, 0.0))
 
     def _property(self, f: Fields) -> Property:
-        nothing = Material(0, 1.0, 1.0, 0.0)
+        nothing = FeMaterial(0, 1.0, 1.0, 0.0)
         if f.card.name == "PSHELL":
             section = shell_section(f, self.scale, self._material_at)
             return f.card.name, section, nothing
@@ -272,7 +272,7 @@ class _Reader:
             return f.card.name, lay_up(f, self.scale, self._material_at, self.notes.append), nothing
         id = f.integer(1, "MID")
         stuff = self.materials.get(id)
-        if not isinstance(stuff, Material):
+        if not isinstance(stuff, FeMaterial):
             found = f"material {id}" if stuff is None else f"material {id}, a MAT8"
             f.refuse(1, "MID", found, "the id of a MAT1", self._nearest(id, self.materials))
             stuff = nothing
@@ -288,13 +288,13 @@ class _Reader:
         if f.card.name in ("CQUAD4", "CTRIA3"):
             return self._shell(f)
         section, stuff = self._section(f)
-        assert isinstance(section, Section)
+        assert isinstance(section, FeSection)
         a, b = self._grid_at(f, 2, "GA"), self._grid_at(f, 3, "GB")
         id, ends = f.integer(0, "EID"), (a.id, b.id)
         if f.card.name == "CROD":
             f.ends(4)
             self._along(f, a, b)
-            return Rod(id, ends, section, stuff)
+            return FeRod(id, ends, section, stuff)
         pins = self._pins(f, 8, "PA"), self._pins(f, 9, "PB")
         for shared in sorted({1, 4} & set(pins[0]) & set(pins[1])):
             f.refuse(
@@ -305,9 +305,9 @@ class _Reader:
         f.ends(18)
         along = self._along(f, a, b, wb - wa)
         offsets = as_vector(wa), as_vector(wb)
-        return Beam(id, ends, self._orientation(f, a, along), section, stuff, pins, offsets)
+        return FeBeam(id, ends, self._orientation(f, a, along), section, stuff, pins, offsets)
 
-    def _along(self, f: Fields, a: Grid, b: Grid, more: np.ndarray | float = 0.0) -> np.ndarray:
+    def _along(self, f: Fields, a: FeGrid, b: FeGrid, more: np.ndarray | float = 0.0) -> np.ndarray:
         """Return the vector from end A to end B; note when it is zero."""
         along = np.subtract(b.position, a.position) + more
         if f.ok and not np.linalg.norm(along) > 0:
@@ -330,7 +330,7 @@ class _Reader:
                 f.refuse(1, "G", f"grid {id}", "the id of a GRID", self._nearest(id, self.grids))
         return made
 
-    def _shell(self, f: Fields) -> Shell:
+    def _shell(self, f: Fields) -> FeShell:
         """Return the shell of a CQUAD4 or CTRIA3 card."""
         section, _ = self._section(f)
         assert isinstance(section, (ShellSection, LayUp))
@@ -342,9 +342,9 @@ class _Reader:
         f.ends(10 + count)
         angle, along = self._material_axis(f, 2 + count, grids)
         offset = f.real(3 + count, "ZOFFS", 0.0)
-        return Shell(f.integer(0, "EID"), tuple(g.id for g in grids), section, angle, along, offset)
+        return FeShell(f.integer(0, "EID"), tuple(g.id for g in grids), section, angle, along, offset)
 
-    def _material_axis(self, f: Fields, index: int, grids: list[Grid]) -> tuple[float, Vector | None]:
+    def _material_axis(self, f: Fields, index: int, grids: list[FeGrid]) -> tuple[float, Vector | None]:
         """Return THETA [rad], or the x axis of the system MCID in the middle of the element."""
         if f.card.get(index).isdigit():
             system = self._system(f, index, "MCID")
@@ -352,7 +352,7 @@ class _Reader:
             return 0.0, as_vector(system.axes(middle)[:, 0])
         return float(np.radians(f.real(index, "THETA", 0.0))), None
 
-    def _section(self, f: Fields) -> tuple[Section | ShellSection | LayUp, Material]:
+    def _section(self, f: Fields) -> tuple[FeSection | ShellSection | LayUp, FeMaterial]:
         kinds = PROPERTIES[f.card.name]
         id = f.integer(1, "PID", f.integer(0, "EID"))
         found = self.properties.get(id)
@@ -360,19 +360,19 @@ class _Reader:
             shown = f"property {id}" if found is None else f"property {id}, a {found[0]}"
             hint = self._nearest(id, {i: p for i, p in self.properties.items() if p[0] in kinds})
             f.refuse(1, "PID", shown, f"the id of a {' or '.join(kinds)}", hint)
-            nothing = Material(0, 1.0, 1.0, 0.0)
+            nothing = FeMaterial(0, 1.0, 1.0, 0.0)
             if kinds is SHELL_SECTIONS:
                 return ShellSection(id, 1.0, nothing, nothing), nothing
-            return Section(id, 1.0, 1.0, 1.0), nothing
+            return FeSection(id, 1.0, 1.0, 1.0), nothing
         return found[1], found[2]
 
-    def _grid_at(self, f: Fields, index: int, label: str) -> Grid:
+    def _grid_at(self, f: Fields, index: int, label: str) -> FeGrid:
         id = f.integer(index, label)
         if id not in self.grids:
             f.refuse(index, label, f"grid {id}", "the id of a GRID", self._nearest(id, self.grids))
-        return self.grids.get(id, Grid(id, (0.0, 0.0, 0.0)))
+        return self.grids.get(id, FeGrid(id, (0.0, 0.0, 0.0)))
 
-    def _orientation(self, f: Fields, a: Grid, along: np.ndarray) -> Vector:
+    def _orientation(self, f: Fields, a: FeGrid, along: np.ndarray) -> Vector:
         """Return the unit vector of plane 1: towards a grid, or given in the axes of displacement at end A (or basic)."""
         flag = f.card.get(7).upper() or "GGG"
         if flag not in ("GGG", "BGG"):
@@ -385,7 +385,11 @@ class _Reader:
             v = np.array(x) if flag == "BGG" else np.array(a.axes) @ x
         size, length = float(np.linalg.norm(v)), float(np.linalg.norm(along))
         if f.ok and not np.linalg.norm(np.cross(v, along)) > PARALLEL * size * length:
-            found = f"the vector {_shown(v)} along the beam {_shown(along)}" if size else "a vector of zeros"
+            found = (
+                f"the vector {_show_vector(v)} along the beam {_show_vector(along)}"
+                if size
+                else "a vector of zeros"
+            )
             f.refuse(4, "X1", found, "a direction across the beam, which orients its plane 1")
         return as_vector(v / size) if size else (0.0, 0.0, 1.0)
 
@@ -442,7 +446,7 @@ class _Reader:
         for card in cards:
             f = Fields(card, self.findings)
             sets[f.integer(0, "SID")] |= self._single(f) if card.name == "SPC" else self._common(f, 1)
-        held = set(sets.get(self._chosen(spc, sets), ()))
+        held = set(sets.get(self._constraint_set(spc, sets), ()))
         for card in self.cards["GRID"]:
             f = Fields(card, [])
             held |= {(f.integer(0, "ID"), c) for c in f.components(6, "PS") if c and f.ok}
@@ -467,7 +471,7 @@ class _Reader:
             f.refuse(first + 1, "G", "a range without any grid", "ids of GRIDs or SPOINTs")
         return set(out)
 
-    def _chosen(self, spc: int | None, sets: dict[int, set[Dof]]) -> int:
+    def _constraint_set(self, spc: int | None, sets: dict[int, set[Dof]]) -> int:
         """Return the constraint set that holds; note when it is not there or not told."""
         choices = {spc} if spc is not None else self.deck.chosen or set(sets)
         shown = ", ".join(map(str, sorted(sets))) or "none"
@@ -481,7 +485,7 @@ class _Reader:
             self.findings.append(Finding(self.deck.name, f"the constraint set {chosen}", expected))
         return chosen
 
-    def _retained(self) -> set[Dof]:
+    def _retained_dofs(self) -> set[Dof]:
         out: set[Dof] = set()
         for card in self.cards["ASET1"]:
             out |= self._common(Fields(card, self.findings), 0)
@@ -493,7 +497,7 @@ class _Reader:
         return out
 
 
-def _shown(v: np.ndarray) -> str:
+def _show_vector(v: np.ndarray) -> str:
     return "(" + ", ".join(f"{x:g}" for x in v) + ")"
 
 

@@ -18,7 +18,7 @@ IDENTITY: Matrix3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 @dataclass(frozen=True)
-class Grid:
+class FeGrid:
     """A point with six degrees of freedom.
 
     Parameters
@@ -36,7 +36,7 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Material:
+class FeMaterial:
     """Isotropic material: Young's and shear modulus `E`, `G` [Pa], Poisson's ratio `nu` [-], density `rho` [kg/m^3]."""
 
     id: int
@@ -71,13 +71,13 @@ class ShellSection:
     ----------
     id : int
     thickness : float [m]
-    membrane, bending : Material, Orthotropic or None
+    membrane, bending : FeMaterial, Orthotropic or None
         What stretches and what bends; None for no such stiffness.
     ratio : float [-]
         Bending stiffness over that of a solid plate, 12 I / T^3.
     nsm : float [kg/m^2]
         Mass that is not structural.
-    shear : Material, Orthotropic or None
+    shear : FeMaterial, Orthotropic or None
         What yields to transverse shear (MID3); None for a thin shell, which does not.
     shear_ratio : float [-]
         Thickness that carries transverse shear over the thickness, TS / T.
@@ -85,11 +85,11 @@ class ShellSection:
 
     id: int
     thickness: float
-    membrane: Material | Orthotropic | None
-    bending: Material | Orthotropic | None
+    membrane: FeMaterial | Orthotropic | None
+    bending: FeMaterial | Orthotropic | None
     ratio: float = 1.0
     nsm: float = 0.0
-    shear: Material | Orthotropic | None = None
+    shear: FeMaterial | Orthotropic | None = None
     shear_ratio: float = 5 / 6
 
 
@@ -97,7 +97,7 @@ class ShellSection:
 class Layer:
     """A layer of a lay-up: its material, thickness [m], and angle [rad] from the x axis of the material."""
 
-    material: Material | Orthotropic
+    material: FeMaterial | Orthotropic
     thickness: float
     angle: float
 
@@ -124,7 +124,7 @@ class LayUp:
 
 
 @dataclass(frozen=True)
-class Section:
+class FeSection:
     """Constant section of a beam, by its principal or any other pair of axes y and z.
 
     Parameters
@@ -157,7 +157,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Beam:
+class FeBeam:
     """A straight beam between two grids.
 
     Parameters
@@ -168,7 +168,7 @@ class Beam:
     orientation : (3,) [-]
         Unit vector in basic axes that spans plane 1 with x: z is along x cross orientation, y along z cross x.
     section : Section
-    material : Material
+    material : FeMaterial
     pins : (tuple of int, tuple of int)
         Components 1 to 6, in the axes of the element, that ends A and B do not share with their grids.
     offsets : ((3,), (3,)) [m]
@@ -178,20 +178,20 @@ class Beam:
     id: int
     grids: tuple[int, int]
     orientation: Vector
-    section: Section
-    material: Material
+    section: FeSection
+    material: FeMaterial
     pins: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
     offsets: tuple[Vector, Vector] = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
 @dataclass(frozen=True)
-class Rod:
+class FeRod:
     """A straight bar between two grids, with the area, torsion constant and extra mass of a section without I1 and I2."""
 
     id: int
     grids: tuple[int, int]
-    section: Section
-    material: Material
+    section: FeSection
+    material: FeMaterial
 
 
 @dataclass(frozen=True)
@@ -217,7 +217,7 @@ class PointMass:
 
 
 @dataclass(frozen=True)
-class Shell:
+class FeShell:
     """A shell between three or four grids; thick where its section yields to transverse shear.
 
     Parameters
@@ -279,9 +279,9 @@ class BulkModel:
     Parameters
     ----------
     name : str
-    grids : tuple of Grid
+    grids : tuple of FeGrid
         In ascending order of their ids.
-    beams, rods, masses : tuples of Beam, Rod, PointMass
+    beams, rods, masses : tuples of FeBeam, FeRod, PointMass
     scalar_points : tuple of int
     fixed : tuple of Dof
         Degrees of freedom that are held, in the axes of the displacements; ascending.
@@ -289,21 +289,21 @@ class BulkModel:
         The analysis set (ASET); empty when the file names none.
     notes : tuple of str
         What was read over, each with file and line.
-    shells : tuple of Shell
+    shells : tuple of FeShell
     springs, scalar_masses : tuples of ScalarElement
     rigids, means : tuples of Rigid, Mean
     """
 
     name: str
-    grids: tuple[Grid, ...]
-    beams: tuple[Beam, ...] = ()
-    rods: tuple[Rod, ...] = ()
+    grids: tuple[FeGrid, ...]
+    beams: tuple[FeBeam, ...] = ()
+    rods: tuple[FeRod, ...] = ()
     masses: tuple[PointMass, ...] = ()
     scalar_points: tuple[int, ...] = ()
     fixed: tuple[Dof, ...] = ()
     retained: tuple[Dof, ...] = ()
     notes: tuple[str, ...] = ()
-    shells: tuple[Shell, ...] = ()
+    shells: tuple[FeShell, ...] = ()
     springs: tuple[ScalarElement, ...] = ()
     scalar_masses: tuple[ScalarElement, ...] = ()
     rigids: tuple[Rigid, ...] = ()
@@ -327,14 +327,14 @@ class MatrixSet:
         In the order of the file; names as the file writes them.
     dofs : tuple of Dof
         Degree of freedom of each row of the square matrices, where the file tells; else empty.
-    grids : tuple of Grid
+    grids : tuple of FeGrid
         Where the file tells; else empty.
     """
 
     name: str
     matrices: Mapping[str, Any]
     dofs: tuple[Dof, ...] = ()
-    grids: tuple[Grid, ...] = ()
+    grids: tuple[FeGrid, ...] = ()
 
     def __getitem__(self, name: str) -> Any:
         """Return a matrix by its name; raise InputError that names the others when there is none."""

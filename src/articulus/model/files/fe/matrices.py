@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from articulus.errors import Finding, InputError, ModelError, brief
-from articulus.model.files.fe.data import Dof, Grid, MatrixSet
+from articulus.model.files.fe.data import Dof, FeGrid, MatrixSet
 from articulus.model.files.fe.matrix_market import parse_matrix_market
 from articulus.model.files.fe.op4_source import MAX_BYTES, MAX_SIZE
 from articulus.model.files.npz import npz_arrays
@@ -101,7 +101,7 @@ def _archive(place: Path) -> MatrixSet:
         raise _broken(place, error) from None
     dofs = tuple((int(a), int(b)) for a, b in _extra(place, arrays, DOFS, 2))
     grids = _grids(place, arrays)
-    matrices = {name: _checked(f"{place.name}: {name}", array) for name, array in arrays.items()}
+    matrices = {name: _require_matrix(f"{place.name}: {name}", array) for name, array in arrays.items()}
     _check_dofs(place, matrices, dofs)
     return MatrixSet(place.name, matrices, dofs, grids)
 
@@ -132,7 +132,7 @@ def _extra(place: Path, arrays: dict[str, Any], name: str, width: int) -> Any:
     return array
 
 
-def _grids(place: Path, arrays: dict[str, Any]) -> tuple[Grid, ...]:
+def _grids(place: Path, arrays: dict[str, Any]) -> tuple[FeGrid, ...]:
     positions = _extra(place, arrays, POSITIONS, 3)
     ids = arrays.pop(GRIDS, np.arange(1, len(positions) + 1))
     if ids.shape != (len(positions),) or ids.dtype.kind not in "iu":
@@ -140,7 +140,7 @@ def _grids(place: Path, arrays: dict[str, Any]) -> tuple[Grid, ...]:
         raise ModelError(
             Finding(f"{place.name}: {GRIDS}", found, f"{len(positions)} integers, one per position")
         )
-    return tuple(Grid(int(i), (float(x), float(y), float(z))) for i, (x, y, z) in zip(ids, positions))
+    return tuple(FeGrid(int(i), (float(x), float(y), float(z))) for i, (x, y, z) in zip(ids, positions))
 
 
 def _check_dofs(place: Path, matrices: dict[str, Any], dofs: tuple[Dof, ...]) -> None:
@@ -158,10 +158,10 @@ def _matrix_market(place: Path) -> sparse.csr_array:
         matrix = parse_matrix_market(content, MAX_SIZE)
     except _BROKEN as error:
         raise _broken(place, error) from None
-    return _checked(place.name, matrix)
+    return _require_matrix(place.name, matrix)
 
 
-def _checked(where: str, array: Any) -> sparse.csr_array:
+def _require_matrix(where: str, array: Any) -> sparse.csr_array:
     """Return a two-dimensional matrix of finite numbers in rows."""
     if array.ndim != 2 or array.dtype.kind not in "iufc" or 0 in array.shape:
         found = f"an array of shape {array.shape} and type {array.dtype}"

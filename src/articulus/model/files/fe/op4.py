@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from articulus.model.files.fe.data import MatrixSet
 from articulus.model.files.fe.op4_binary import BinarySource
-from articulus.model.files.fe.op4_source import MAX_BYTES, Source
+from articulus.model.files.fe.op4_source import MAX_BYTES, Op4Source
 from articulus.model.files.fe.op4_text import TextSource
 from articulus.model.files.storage import StrPath, as_path, load_bytes
 
@@ -24,7 +24,7 @@ def read_op4(path: StrPath) -> MatrixSet:
 
 def parse_op4(content: bytes, name: str = "matrices.op4") -> MatrixSet:
     """Return the matrices of the content of an OP4 file; `name` stands for the file in messages."""
-    source: Source = BinarySource(content, name) if b"\0" in content[:4] else TextSource(content, name)
+    source: Op4Source = BinarySource(content, name) if b"\0" in content[:4] else TextSource(content, name)
     matrices = {}
     while (header := source.header()) is not None:
         if header.name in matrices:

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from articulus.model.files.fe.op4_source import Header, Numbers, Source, sparse_run
+from articulus.model.files.fe.op4_source import Header, Numbers, Op4Source, sparse_run
 
 HEADER_WORDS = 6
 """Four integers and a name of two words."""
 
 
-class BinarySource(Source):
+class BinarySource(Op4Source):
     """The records of a binary file."""
 
     def __init__(self, content: bytes, name: str):
@@ -41,7 +41,7 @@ class BinarySource(Source):
             self.refuse(f"a record of {len(record)} bytes", f"a header of {HEADER_WORDS * self.word}")
         columns, rows, _, type = self._integers(record, 0, 4)
         name = record[4 * self.word :].decode("ascii", errors="replace").replace(" ", "")
-        return self.checked(name, rows, columns, type)
+        return self.make_header(name, rows, columns, type)
 
     def runs(self, header: Header) -> Iterator[tuple[int, int, Numbers]]:
         while True:

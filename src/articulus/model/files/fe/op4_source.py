@@ -52,7 +52,7 @@ class Header:
         return self.type % 2 == 0
 
 
-class Source(ABC):
+class Op4Source(ABC):
     """An OP4 file that gives its matrices one after the other.
 
     Parameters
@@ -105,7 +105,7 @@ class Source(ABC):
             self.refuse(f"a number that is not finite in {here}", "finite numbers")
         return numbers.view(complex) if header.parts == 2 else numbers
 
-    def checked(self, name: str, rows: int, columns: int, type: int) -> Header:
+    def make_header(self, name: str, rows: int, columns: int, type: int) -> Header:
         """Return the header of these numbers; refuse what no matrix has. Rows below zero say `bigmat`."""
         name = name.strip(" \0")
         if not re.fullmatch(r"[A-Za-z]\w{0,7}", name, re.ASCII):

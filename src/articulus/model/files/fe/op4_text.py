@@ -8,13 +8,13 @@ from itertools import accumulate
 
 import numpy as np
 
-from articulus.model.files.fe.op4_source import Header, Numbers, Source, sparse_run
+from articulus.model.files.fe.op4_source import Header, Numbers, Op4Source, sparse_run
 
 _FORMAT = re.compile(r"(?:1P,)?([1-9]\d?)[ED]([1-9]\d?)\.\d+(?:\|I16)?", re.I | re.ASCII)
 _INTEGER = re.compile(r" *-?\d{1,16} *", re.ASCII)
 
 
-class TextSource(Source):
+class TextSource(Op4Source):
     """The lines of a text file."""
 
     def __init__(self, content: bytes, name: str):
@@ -37,7 +37,7 @@ class TextSource(Source):
         columns, rows, _, type = self._integers(line, widths)
         name, number_format = line[sum(widths) :][:8], line[sum(widths) :][8:].strip()
         self.per_line, self.width = self._number_format(number_format)
-        return self.checked(name, rows, columns, type)
+        return self.make_header(name, rows, columns, type)
 
     def runs(self, header: Header) -> Iterator[tuple[int, int, Numbers]]:
         while True:

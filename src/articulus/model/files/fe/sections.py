@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from articulus.model.files.fe.cards import ROW
-from articulus.model.files.fe.data import Material, Section
+from articulus.model.files.fe.data import FeMaterial, FeSection
 from articulus.model.files.fe.fields import Fields, real
 
 CONSTANT = "Only sections that stay the same along the beam are read: split a tapered beam."
 
 
-def material(f: Fields, scale: float) -> Material:
+def material(f: Fields, scale: float) -> FeMaterial:
     """Return the material of a MAT1 card; `scale` multiplies masses. What is blank follows from E = 2 G (1 + nu)."""
     f.integer(0, "MID")
     f.ends(12)
@@ -18,21 +18,21 @@ def material(f: Fields, scale: float) -> Material:
         f.refuse(
             2, "G", ", ".join(k for k in given if given[k]) or "neither E, G nor NU", "two of E, G and NU"
         )
-        return Material(f.integer(0, "MID"), 1.0, 1.0, 0.0)
+        return FeMaterial(f.integer(0, "MID"), 1.0, 1.0, 0.0)
     E = f.positive(1, "E") if given["E"] else 0.0
     G = f.positive(2, "G") if given["G"] else 0.0
     nu = f.real(3, "NU", 0.0, -1.0)
     E = E if given["E"] else 2 * G * (1 + nu)
     G = G if given["G"] else E / (2 * (1 + nu)) if nu > -1 else E
     nu = nu if given["NU"] else E / (2 * G) - 1
-    return Material(f.integer(0, "MID"), E, G, nu, scale * f.real(4, "RHO", 0.0, 0.0))
+    return FeMaterial(f.integer(0, "MID"), E, G, nu, scale * f.real(4, "RHO", 0.0, 0.0))
 
 
-def bar_section(f: Fields, scale: float) -> Section:
+def bar_section(f: Fields, scale: float) -> FeSection:
     """Return the section of a PBAR card; stress points are read over, no K1 or K2 means no shear deformation."""
     f.ends(19)
     _check_moments(f, 3, 4, 18)
-    return Section(
+    return FeSection(
         f.integer(0, "PID"),
         f.positive(2, "A"),
         f.positive(3, "I1"),
@@ -45,14 +45,14 @@ def bar_section(f: Fields, scale: float) -> Section:
     )
 
 
-def beam_section(f: Fields, scale: float) -> Section:
+def beam_section(f: Fields, scale: float) -> FeSection:
     """Return the section of a PBEAM card whose stations all equal end A; K1 and K2 are 1 when they are not given."""
     row = _stations(f)
     f.zeros(row + 2, row + 3, "S1, S2", CONSTANT)
     f.zeros(row + 4, row + 15, "NSI, CW, M, N", "Warping and offset axes are not read.")
     f.ends(row + 16)
     _check_moments(f, 3, 4, 5)
-    return Section(
+    return FeSection(
         f.integer(0, "PID"),
         f.positive(2, "A"),
         f.positive(3, "I1"),
@@ -86,8 +86,8 @@ def _stations(f: Fields) -> int:
     return row
 
 
-def rod_section(f: Fields, scale: float) -> Section:
+def rod_section(f: Fields, scale: float) -> FeSection:
     """Return area, torsion constant and mass of a PROD card."""
     f.ends(6)
     area, J = f.positive(2, "A"), f.real(3, "J", 0.0, 0.0)
-    return Section(f.integer(0, "PID"), area, 0.0, 0.0, J=J, nsm=scale * f.real(5, "NSM", 0.0, 0.0))
+    return FeSection(f.integer(0, "PID"), area, 0.0, 0.0, J=J, nsm=scale * f.real(5, "NSM", 0.0, 0.0))

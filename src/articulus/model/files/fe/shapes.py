@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from articulus.model.files.fe.cards import ROW
-from articulus.model.files.fe.data import Section
+from articulus.model.files.fe.data import FeSection
 from articulus.model.files.fe.fields import Fields, real
 from articulus.structure.section import Section as BeamSection
 
@@ -58,7 +58,7 @@ SHAPES: dict[str, tuple[int, Callable[..., Numbers]]] = {
 """Number of dimensions and function of each shape."""
 
 
-def shaped_section(f: Fields, scale: float) -> Section:
+def shaped_section(f: Fields, scale: float) -> FeSection:
     """Return the section of a PBARL or PBEAML card."""
     shape = f.card.get(3).upper()
     id = f.integer(0, "PID")
@@ -70,14 +70,14 @@ def shaped_section(f: Fields, scale: float) -> Section:
             f"one of {', '.join(SHAPES)}",
             "Give its numbers by a PBAR or PBEAM.",
         )
-        return Section(id, 1.0, 1.0, 1.0)
+        return FeSection(id, 1.0, 1.0, 1.0)
     count, numbers = SHAPES[shape]
     dims = [f.positive(ROW + i, f"DIM{i + 1}") for i in range(count)]
     f.ends(ROW + count + 1) if f.card.name == "PBARL" else _stations(f, count)
     if not f.ok or not _fits(f, shape, dims):
-        return Section(id, 1.0, 1.0, 1.0)
+        return FeSection(id, 1.0, 1.0, 1.0)
     area, I1, I2, J, k1, k2 = numbers(*dims)
-    return Section(id, area, I1, I2, 0.0, J, scale * f.real(ROW + count, "NSM", 0.0, 0.0), k1, k2)
+    return FeSection(id, area, I1, I2, 0.0, J, scale * f.real(ROW + count, "NSM", 0.0, 0.0), k1, k2)
 
 
 def _fits(f: Fields, shape: str, dims: list[float]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from articulus.model.files.fe.data import Layer, LayUp, Material, Orthotropic, ShellSection
+from articulus.model.files.fe.data import FeMaterial, Layer, LayUp, Orthotropic, ShellSection
 from articulus.model.files.fe.fields import Fields
 
 SHARE = 5 / 6
@@ -13,7 +13,7 @@ SHARE = 5 / 6
 SOFT = 0.01
 """Stiffness of a layer beside the stiffest one below which it is a core."""
 
-Stuff = Material | Orthotropic
+Stuff = FeMaterial | Orthotropic
 FindMaterial = Callable[[Fields, int, str], Stuff]
 """Material of a card's field; it notes one that is not there."""
 

@@ -10,20 +10,20 @@ from scipy import sparse
 
 from articulus.errors import InputError, did_you_mean
 from articulus.model.files.fe.data import (
-    Beam,
     BulkModel,
     Dof,
-    Grid,
+    FeBeam,
+    FeGrid,
+    FeMaterial,
+    FeRod,
+    FeShell,
     LayUp,
-    Material,
     MatrixSet,
     Mean,
     Orthotropic,
     PointMass,
     Rigid,
-    Rod,
     ScalarElement,
-    Shell,
     ShellSection,
 )
 from articulus.structure.element import (
@@ -93,7 +93,7 @@ def matrix_structure(
     K: str,
     D: str | None = None,
     *,
-    grids: Iterable[Grid] = (),
+    grids: Iterable[FeGrid] = (),
     dofs: Sequence[Dof] = (),
     motions: Mapping[str, str] | None = None,
     loads: Mapping[int, Sequence[str]] | None = None,
@@ -109,7 +109,7 @@ def matrix_structure(
         As `read_op4`, `read_dmig`, `read_op2` or `read_matrices` returns it.
     M, K, D : str
         Names of the mass, stiffness and damping matrices in it.
-    grids : iterable of Grid
+    grids : iterable of FeGrid
         Grids with places and axes (`read_bulk(...).grids`), when the file has none.
     dofs : sequence of (grid, component)
         Degree of freedom of each row, when the file has none.
@@ -159,7 +159,7 @@ def _geometric(
 # elements
 
 
-def _nodes(beam: Beam) -> list[str]:
+def _nodes(beam: FeBeam) -> list[str]:
     """Return the names of the nodes at the ends of a beam."""
     own = [bool(pins) or any(offset) for pins, offset in zip(beam.pins, beam.offsets)]
     return [
@@ -167,7 +167,7 @@ def _nodes(beam: Beam) -> list[str]:
     ]
 
 
-def _ends(beam: Beam, at: dict[str, np.ndarray]) -> list[Tie]:
+def _ends(beam: FeBeam, at: dict[str, np.ndarray]) -> list[Tie]:
     """Return how pinned ends and those off their grids follow these; put their nodes to the positions `at`."""
     out: list[Tie] = []
     nodes = _nodes(beam)
@@ -181,7 +181,7 @@ def _ends(beam: Beam, at: dict[str, np.ndarray]) -> list[Tie]:
     return out
 
 
-def _beam_axes(beam: Beam, at: dict[str, np.ndarray]) -> np.ndarray:
+def _beam_axes(beam: FeBeam, at: dict[str, np.ndarray]) -> np.ndarray:
     """Return x, y, z of the element by rows, y in plane 1."""
     a, b = _nodes(beam)
     along = at[b] - at[a]
@@ -191,7 +191,7 @@ def _beam_axes(beam: Beam, at: dict[str, np.ndarray]) -> np.ndarray:
     return np.array([x, np.cross(z, x), z])
 
 
-def _beam(beam: Beam, at: dict[str, np.ndarray]) -> Element:
+def _beam(beam: FeBeam, at: dict[str, np.ndarray]) -> Element:
     """Return a beam element in the principal axes of its section."""
     s, m = beam.section, beam.material
     axes = _beam_axes(beam, at)[1:]
@@ -217,7 +217,7 @@ def _principal(I1: float, I2: float, I12: float) -> tuple[np.ndarray, np.ndarray
     return moments, turn * np.sign(np.linalg.det(turn))
 
 
-def _rod(rod: Rod) -> Element:
+def _rod(rod: FeRod) -> Element:
     s, m = rod.section, rod.material
     if s.J:
         raise InputError(
@@ -233,7 +233,7 @@ def _mass(mass: PointMass) -> Element:
     return Lumped(node_name(mass.grid), mass.mass, inertia, mass.offset)
 
 
-def _scalar_masses(masses: Iterable[ScalarElement], grids: dict[int, Grid]) -> list[Element]:
+def _scalar_masses(masses: Iterable[ScalarElement], grids: dict[int, FeGrid]) -> list[Element]:
     """Return the bodies that the scalar masses of each grid make together."""
     found: dict[int, np.ndarray] = defaultdict(lambda: np.zeros(6))
     for m in masses:
@@ -256,7 +256,7 @@ def _scalar_masses(masses: Iterable[ScalarElement], grids: dict[int, Grid]) -> l
     return out
 
 
-def _spring(spring: ScalarElement, grids: dict[int, Grid]) -> Element:
+def _spring(spring: ScalarElement, grids: dict[int, FeGrid]) -> Element:
     start, direction = spring.first[0], _direction(spring.first, grids)
     if spring.second is None:
         return ScalarSpring(spring.value, node_name(start), direction)
@@ -264,7 +264,7 @@ def _spring(spring: ScalarElement, grids: dict[int, Grid]) -> Element:
     return ScalarSpring(spring.value, node_name(start), direction, node_name(end[0]), _direction(end, grids))
 
 
-def _direction(dof: Dof, grids: dict[int, Grid]) -> tuple[float, ...]:
+def _direction(dof: Dof, grids: dict[int, FeGrid]) -> tuple[float, ...]:
     """Return the weights of a degree of freedom on the six components of its grid in basic axes."""
     column = np.kron(np.eye(2), np.array(grids[dof[0]].axes))[:, dof[1] - 1]
     return tuple(float(x) for x in column)
@@ -273,9 +273,9 @@ def _direction(dof: Dof, grids: dict[int, Grid]) -> tuple[float, ...]:
 # shells
 
 
-def _ply(material: Material | Orthotropic, thickness: float, angle: float = 0.0) -> Ply:
+def _ply(material: FeMaterial | Orthotropic, thickness: float, angle: float = 0.0) -> Ply:
     m = material
-    if isinstance(m, Material):
+    if isinstance(m, FeMaterial):
         return Ply(thickness, m.E, nu12=m.nu, G12=m.G, density=m.rho, angle=angle)
     return Ply(thickness, m.E1, m.E2, m.nu12, m.G12, m.rho, angle, m.G1Z, m.G2Z)
 
@@ -300,10 +300,10 @@ def _plate(section: ShellSection | LayUp) -> Plate:
     return Plate(ABD, mass + s.nsm, 0.0, mass * s.thickness**2 / 12, shear)
 
 
-def _shell(shell: Shell, plate: Plate) -> ShellTriangle | ShellQuadrilateral:
+def _shell(shell: FeShell, plate: Plate) -> ShellTriangle | ShellQuadrilateral:
     """Return a thick shell where the section yields to transverse shear, else a thin one."""
-    plate = plate.turned(shell.angle) if shell.angle else plate
-    plate = plate.shifted(shell.offset) if shell.offset else plate
+    plate = plate.turn(shell.angle) if shell.angle else plate
+    plate = plate.shift(shell.offset) if shell.offset else plate
     nodes = [node_name(g) for g in shell.grids]
     thick = plate.shear is not None
     if len(nodes) == 3:
@@ -320,7 +320,7 @@ def _names(numbers: Iterable[int]) -> list[str]:
     return [COMPONENTS[c - 1] for c in numbers]
 
 
-def _rigid(rigid: Rigid, grids: dict[int, Grid]) -> list[Tie]:
+def _rigid(rigid: Rigid, grids: dict[int, FeGrid]) -> list[Tie]:
     """Return links of one grid with others, in components along the axes of those."""
     names = _names(rigid.components)
     return [
@@ -329,7 +329,7 @@ def _rigid(rigid: Rigid, grids: dict[int, Grid]) -> list[Tie]:
     ]
 
 
-def _mean(mean: Mean, grids: dict[int, Grid]) -> Tie:
+def _mean(mean: Mean, grids: dict[int, FeGrid]) -> Tie:
     """Return the mean of grids; all sets have to count the same components."""
     counted = {components for _, components, _ in mean.sets}
     used = [mean.grid, *(g for _, _, ids in mean.sets for g in ids)]
@@ -375,7 +375,7 @@ def _fixed(model: BulkModel) -> tuple[dict[str | int, tuple[str, ...]], list[Tie
     return out, skew
 
 
-def _basic(grid: Grid, held: set[int], start: int) -> list[int] | None:
+def _basic(grid: FeGrid, held: set[int], start: int) -> list[int] | None:
     """Return which of three basic components from `start` on are held when some are in the axes of a grid; None for skew ones."""
     mine = [c - start for c in held if start <= c < start + 3]
     if len(mine) in (0, 3):
@@ -386,7 +386,7 @@ def _basic(grid: Grid, held: set[int], start: int) -> list[int] | None:
     return [start + int(c) for c in directions.argmax(axis=0)]
 
 
-def _turn(rows: Sequence[Dof], points: dict[int, Grid]) -> sparse.csr_array:
+def _turn(rows: Sequence[Dof], points: dict[int, FeGrid]) -> sparse.csr_array:
     """Return T: displacements in basic axes are T times those in the axes of the grids."""
     place = {dof: i for i, dof in enumerate(rows)}
     T = sparse.lil_array((len(rows), len(rows)))
@@ -406,7 +406,7 @@ def _turn(rows: Sequence[Dof], points: dict[int, Grid]) -> sparse.csr_array:
     return T.tocsr()
 
 
-def _check_rows(data: MatrixSet, M: str, rows: Sequence[Dof], points: dict[int, Grid]) -> None:
+def _check_rows(data: MatrixSet, M: str, rows: Sequence[Dof], points: dict[int, FeGrid]) -> None:
     n = data[M].shape[0]
     if len(rows) != n:
         raise InputError(

@@ -10,19 +10,19 @@ import numpy as np
 from articulus.errors import InputError
 from articulus.model.files.fe.data import (
     IDENTITY,
-    Beam,
     BulkModel,
-    Grid,
+    FeBeam,
+    FeGrid,
+    FeMaterial,
+    FeRod,
+    FeSection,
+    FeShell,
     LayUp,
-    Material,
     Matrix3,
     Mean,
     Orthotropic,
     PointMass,
-    Rod,
     ScalarElement,
-    Section,
-    Shell,
     ShellSection,
 )
 from articulus.model.files.storage import StrPath, write_text
@@ -74,8 +74,8 @@ def bulk_text(model: BulkModel) -> str:
 def beam_model(
     length: float,
     *,
-    material: Material,
-    section: Section,
+    material: FeMaterial,
+    section: FeSection,
     elements: int = 10,
     tip: float = 0.0,
     clamped: bool = True,
@@ -86,7 +86,7 @@ def beam_model(
     Parameters
     ----------
     length : float [m]
-    material : Material
+    material : FeMaterial
     section : Section
     elements : int
     tip : float [kg]
@@ -99,13 +99,13 @@ def beam_model(
         raise InputError(
             f"beam_model: length {length} and {elements} elements; expected a length and at least one"
         )
-    grids = tuple(Grid(i + 1, (length * i / elements, 0.0, 0.0)) for i in range(elements + 1))
+    grids = tuple(FeGrid(i + 1, (length * i / elements, 0.0, 0.0)) for i in range(elements + 1))
     y = (0.0, 1.0, 0.0)
     none = ((0.0, 0.0, 0.0),) * 3
     return BulkModel(
         name,
         grids,
-        tuple(Beam(i, (i, i + 1), y, section, material) for i in range(1, elements + 1)),
+        tuple(FeBeam(i, (i, i + 1), y, section, material) for i in range(1, elements + 1)),
         masses=(PointMass(elements + 1, elements + 1, tip, (0.0, 0.0, 0.0), none),) if tip else (),
         fixed=tuple((1, c) for c in range(1, 7)) if clamped else (),
     )
@@ -138,7 +138,7 @@ def _number(value: int | float) -> str:
     raise InputError(f"the number {value!r} does not fit {WIDTH} columns")
 
 
-def _systems(grids: Iterable[Grid]) -> dict[Matrix3, int]:
+def _systems(grids: Iterable[FeGrid]) -> dict[Matrix3, int]:
     """Return an id for the axes of every grid; 0 for basic ones."""
     systems = {IDENTITY: 0}
     for grid in grids:
@@ -151,15 +151,15 @@ def _system(id: int, axes: Matrix3) -> str:
     return _card("CORD2R", id, 0, 0.0, 0.0, 0.0, *z, *x)
 
 
-def _grid(grid: Grid, system: int) -> str:
+def _grid(grid: FeGrid, system: int) -> str:
     return _card("GRID", grid.id, 0, *_reals(grid.position), system)
 
 
-def _material(m: Material) -> str:
+def _material(m: FeMaterial) -> str:
     return _card("MAT1", m.id, *_reals((m.E, m.G, m.nu, m.rho)))
 
 
-def _beam(beam: Beam, systems: dict[int, Matrix3]) -> tuple[str, str]:
+def _beam(beam: FeBeam, systems: dict[int, Matrix3]) -> tuple[str, str]:
     s = beam.section
     numbers = _reals((s.area, s.I1, s.I2, s.J, s.nsm))
     card = _card("PBAR", s.id, beam.material.id, *numbers, None, *[None] * 8, *_reals((s.k1, s.k2, s.I12)))
@@ -170,7 +170,7 @@ def _beam(beam: Beam, systems: dict[int, Matrix3]) -> tuple[str, str]:
     return card, _card("CBAR", beam.id, s.id, *beam.grids, *_reals(beam.orientation), "BGG", *ends)
 
 
-def _rod(rod: Rod) -> tuple[str, str]:
+def _rod(rod: FeRod) -> tuple[str, str]:
     s = rod.section
     return (
         _card("PROD", s.id, rod.material.id, float(s.area), float(s.J), None, float(s.nsm)),
@@ -178,8 +178,8 @@ def _rod(rod: Rod) -> tuple[str, str]:
     )
 
 
-def _stuff(m: Material | Orthotropic) -> str:
-    if isinstance(m, Material):
+def _stuff(m: FeMaterial | Orthotropic) -> str:
+    if isinstance(m, FeMaterial):
         return _material(m)
     return _card("MAT8", m.id, *_reals((m.E1, m.E2, m.nu12, m.G12)), *_finite(m.G1Z, m.G2Z), float(m.rho))
 
@@ -198,7 +198,7 @@ def _shell_system(id: int, x: Sequence[float]) -> str:
     return _card("CORD2R", id, 0, 0.0, 0.0, 0.0, *(float(v) for v in z), *(float(v) for v in x))
 
 
-def _shell(shell: Shell, systems: dict[tuple[float, ...], int]) -> list[str]:
+def _shell(shell: FeShell, systems: dict[tuple[float, ...], int]) -> list[str]:
     s = shell.section
     if isinstance(s, LayUp):
         cards = [_stuff(layer.material) for layer in s.layers]

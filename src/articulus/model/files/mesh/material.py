@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from articulus.model.files.mesh.beside import Beside
-from articulus.model.files.mesh.texture import decoded
+from articulus.model.files.mesh.assets import AssetResolver
+from articulus.model.files.mesh.texture import decode_picture
 
 
 @dataclass(frozen=True)
-class Material:
+class MeshMaterial:
     """What a material looks like.
 
     Parameters
@@ -24,19 +24,19 @@ class Material:
     picture: np.ndarray | None = None
 
 
-def read_materials(content: bytes | None, beside: Beside) -> dict[str, Material]:
+def read_materials(content: bytes | None, beside: AssetResolver) -> dict[str, MeshMaterial]:
     """Return the materials of a library by name; what cannot be read is left out, for a picture never stops a model."""
-    out: dict[str, Material] = {}
+    out: dict[str, MeshMaterial] = {}
     name = ""
     for line in (content or b"").decode("utf-8", "replace").splitlines():
         key, _, rest = line.strip().partition(" ")
         if key == "newmtl":
             name = rest.strip()
-            out[name] = Material()
+            out[name] = MeshMaterial()
         elif key == "Kd" and name:
-            out[name] = Material(_color(rest) or out[name].color, out[name].picture)
+            out[name] = MeshMaterial(_color(rest) or out[name].color, out[name].picture)
         elif key == "map_Kd" and name:
-            out[name] = Material(out[name].color, decoded(beside(rest.split(" -")[-1].strip())))
+            out[name] = MeshMaterial(out[name].color, decode_picture(beside(rest.split(" -")[-1].strip())))
     return out
 
 

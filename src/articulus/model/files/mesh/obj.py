@@ -9,14 +9,14 @@ from collections.abc import Mapping
 import numpy as np
 
 from articulus.errors import Finding, ModelError
-from articulus.model.files.mesh.beside import Beside, nothing_beside
-from articulus.model.files.mesh.material import Material, read_materials
-from articulus.model.files.mesh.texture import painted
+from articulus.model.files.mesh.assets import AssetResolver, no_assets
+from articulus.model.files.mesh.material import MeshMaterial, read_materials
+from articulus.model.files.mesh.texture import paint_triangles
 from articulus.model.files.storage import decode
 from articulus.model.mechanism.visual import MAX_TRIANGLES, Mesh
 
 
-def parse_obj(content: bytes, name: str, beside: Beside = nothing_beside) -> Mesh:
+def parse_obj(content: bytes, name: str, beside: AssetResolver = no_assets) -> Mesh:
     """Return the mesh of an OBJ file's content, faces cut into triangles, colored by its materials.
 
     Parameters
@@ -58,15 +58,15 @@ def parse_obj(content: bytes, name: str, beside: Beside = nothing_beside) -> Mes
         key: m for library in libraries for key, m in read_materials(beside(library), beside).items()
     }
     corners_at = np.array(places, dtype=float).reshape(-1, 2), np.array(on_picture)
-    return _colored(np.array(vertices), np.array(triangles), corners_at, uses, materials)
+    return _with_colors(np.array(vertices), np.array(triangles), corners_at, uses, materials)
 
 
-def _colored(
+def _with_colors(
     vertices: np.ndarray,
     triangles: np.ndarray,
     on_picture: tuple[np.ndarray, np.ndarray],
     uses: list[tuple[int, str]],
-    materials: Mapping[str, Material],
+    materials: Mapping[str, MeshMaterial],
 ) -> Mesh:
     """Return the mesh with the colors of its materials; without colors when no material of them is known."""
     if not any(used in materials for _, used in uses):
@@ -74,11 +74,11 @@ def _colored(
     places, corners = on_picture
     parts, ends = [], [*(start for start, _ in uses[1:]), len(triangles)]
     for (start, used), end in zip(uses, ends):
-        own, material = triangles[start:end], materials.get(used, Material())
+        own, material = triangles[start:end], materials.get(used, MeshMaterial())
         if not len(own):
             continue
         if material.picture is not None and corners[start:end].min() >= 0:
-            parts.append(painted(vertices, own, places[corners[start:end]], material.picture))
+            parts.append(paint_triangles(vertices, own, places[corners[start:end]], material.picture))
         else:
             parts.append((vertices, own, np.tile(material.color, (len(own), 1))))
     starts = np.cumsum([0, *(0 if p[0] is vertices else len(p[0]) for p in parts)]) + len(vertices)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from articulus.errors import Finding, ModelError
-from articulus.model.files.mesh.beside import Beside
+from articulus.model.files.mesh.assets import AssetResolver
 from articulus.model.mechanism.visual import MAX_TRIANGLES, Mesh
 
 TYPES = {
@@ -29,7 +29,7 @@ class _Element:
     properties: list[tuple[str, str, str]] = field(default_factory=list)
 
 
-def parse_ply(content: bytes, name: str, beside: Beside) -> Mesh:
+def parse_ply(content: bytes, name: str, beside: AssetResolver) -> Mesh:
     """Return the mesh of a PLY file's content, faces cut into triangles; `name` stands for the file in messages."""
     try:
         order, elements, body = _header(content)

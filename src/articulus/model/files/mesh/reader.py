@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from articulus.errors import Finding, InputError, ModelError
-from articulus.model.files.mesh.beside import Beside, beside, nothing_beside
+from articulus.model.files.mesh.assets import AssetResolver, assets_near, no_assets
 from articulus.model.files.mesh.obj import parse_obj
 from articulus.model.files.mesh.ply import parse_ply
 from articulus.model.files.mesh.scene import SCENES, parse_scene
@@ -15,7 +15,7 @@ from articulus.model.files.mesh.stl import parse_stl
 from articulus.model.files.storage import StrPath, as_path, load_bytes
 from articulus.model.mechanism.visual import Mesh
 
-Reader = Callable[[bytes, str, Beside], Mesh]
+Reader = Callable[[bytes, str, AssetResolver], Mesh]
 MESH_READERS: Mapping[str, Reader] = {
     ".stl": lambda content, name, _: parse_stl(content, name),
     ".obj": parse_obj,
@@ -28,10 +28,10 @@ def read_mesh(path: StrPath) -> Mesh:
     """Return the mesh of a file, in metres where the format has a unit, else in its own; raise ModelError with what is wrong with it."""
     place = as_path(path)
     _reader(place.name)
-    return parse_mesh(load_bytes(place), place.name, beside(place))
+    return parse_mesh(load_bytes(place), place.name, assets_near(place))
 
 
-def parse_mesh(content: bytes, name: str, near: Beside = nothing_beside) -> Mesh:
+def parse_mesh(content: bytes, name: str, near: AssetResolver = no_assets) -> Mesh:
     """Return the mesh of a file's content; the suffix of `name` tells its format, `near` gives files that it names."""
     try:
         return _reader(name)(content, name, near)

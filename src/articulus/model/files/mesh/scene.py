@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from articulus.errors import Finding, ModelError
-from articulus.model.files.mesh.beside import Beside
+from articulus.model.files.mesh.assets import AssetResolver
 from articulus.model.files.mesh.gltf_sizes import require_bounded
-from articulus.model.files.mesh.texture import painted, reduced
+from articulus.model.files.mesh.texture import paint_triangles, reduced
 from articulus.model.mechanism.visual import MAX_TRIANGLES, Mesh
 
 SCENES = (".dae", ".glb", ".gltf", ".off")
@@ -29,9 +29,9 @@ _UNIT = re.compile(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([^\"']+)[\"']")
 _DECLARED = re.compile(rb"<!(DOCTYPE|ENTITY)", re.I)
 
 
-def parse_scene(content: bytes, name: str, beside: Beside) -> Mesh:
+def parse_scene(content: bytes, name: str, beside: AssetResolver) -> Mesh:
     """Return the mesh of a scene's content; `name` stands for the file in messages, `beside` gives files that it names."""
-    parts = _loaded(content, name, beside)
+    parts = _load_parts(content, name, beside)
     if not parts:
         raise ModelError(Finding(name, "a scene without a triangle", "a mesh"))
     starts = np.cumsum([0, *(len(vertices) for vertices, _, _ in parts)])
@@ -50,7 +50,7 @@ Part = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 """Vertices, triangles and colors."""
 
 
-def _loaded(content: bytes, name: str, beside: Beside) -> list[Part]:
+def _load_parts(content: bytes, name: str, beside: AssetResolver) -> list[Part]:
     """Return the parts of a scene; what the package that reads it raises, here or there, is told as one thing."""
     suffix = PurePath(name).suffix.lower()
     if suffix in (".glb", ".gltf"):
@@ -80,7 +80,7 @@ def _loaded(content: bytes, name: str, beside: Beside) -> list[Part]:
 class _Resolver:
     """Gives trimesh the files that a scene names, no other ones."""
 
-    def __init__(self, beside: Beside):
+    def __init__(self, beside: AssetResolver):
         self.beside = beside
 
     def get(self, name: str) -> bytes:
@@ -110,7 +110,7 @@ def _part(part: Any, X: np.ndarray) -> Part:
     material, uv = getattr(part.visual, "material", None), getattr(part.visual, "uv", None)
     picture = None if material is None else _first(material, "image", "baseColorTexture")
     if picture is not None and uv is not None and len(uv) == len(vertices):
-        vertices, triangles, colors = painted(
+        vertices, triangles, colors = paint_triangles(
             vertices, triangles, np.asarray(uv, dtype=float), reduced(picture)
         )
     elif material is not None:

@@ -43,7 +43,7 @@ def _binary(content: bytes, name: str) -> Mesh:
         found = f"{len(content)} bytes"
         raise _refusal(name, found, f"{_binary_size(content)} for its {count} triangles", "Is it cut off?")
     records = np.frombuffer(content, RECORD, count, HEADER + 4)
-    return _joined(records["corners"].reshape(-1, 3))
+    return _join_corners(records["corners"].reshape(-1, 3))
 
 
 def _text(content: bytes, name: str) -> Mesh:
@@ -57,7 +57,7 @@ def _text(content: bytes, name: str) -> Mesh:
         corners = np.array(words, dtype=float)
     except ValueError:
         raise _bad_number(content, name) from None
-    return _joined(corners)
+    return _join_corners(corners)
 
 
 def _bad_number(content: bytes, name: str) -> ModelError:
@@ -77,7 +77,7 @@ def _check_count(count: int, name: str) -> None:
         raise _refusal(name, f"{count} triangles", f"at most {MAX_TRIANGLES}")
 
 
-def _joined(corners: np.ndarray) -> Mesh:
+def _join_corners(corners: np.ndarray) -> Mesh:
     """Return the mesh of corners (3 m, 3) in which equal ones are one vertex."""
     with np.errstate(over="ignore"):  # a mesh refuses what is too large
         points = corners.astype(np.float32) + np.float32(0)  # without negative zeros

@@ -19,7 +19,7 @@ MOST = 30_000
 """Triangles up to which a part is cut."""
 
 
-def decoded(content: bytes | None) -> np.ndarray | None:
+def decode_picture(content: bytes | None) -> np.ndarray | None:
     """Return a picture as an array (height, width, 3) of bytes; None when it is missing or cannot be read."""
     if content is None:
         return None
@@ -45,7 +45,7 @@ def reduced(image: Any) -> np.ndarray:
     return np.asarray(small)
 
 
-def painted(
+def paint_triangles(
     vertices: np.ndarray, triangles: np.ndarray, uv: np.ndarray, picture: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return vertices, triangles and their colors (m, 3) after triangles that span many pixels are cut in four.
@@ -70,7 +70,7 @@ def painted(
         fine.append((corners[~coarse], places[~coarse]))
         corners, places = _cut(corners[coarse]), _cut(places[coarse])
     corners, places = (np.concatenate(parts) for parts in zip(*fine))
-    return corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3), _sampled(places, picture)
+    return corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3), _sample_colors(places, picture)
 
 
 def _cut(corners: np.ndarray) -> np.ndarray:
@@ -81,7 +81,7 @@ def _cut(corners: np.ndarray) -> np.ndarray:
     return np.concatenate([np.stack(part, axis=1) for part in parts])
 
 
-def _sampled(places: np.ndarray, picture: np.ndarray) -> np.ndarray:
+def _sample_colors(places: np.ndarray, picture: np.ndarray) -> np.ndarray:
     height, width = picture.shape[:2]
     u, v = np.nan_to_num(places.mean(axis=1)).T
     column = np.floor(np.mod(u, 1.0) * width).astype(int).clip(0, width - 1)

@@ -11,7 +11,7 @@ from pathlib import Path
 from articulus.errors import Finding, ModelError
 from articulus.model.files.asset_paths import package_folder, why_not_inside
 from articulus.model.files.storage import MAX_BYTES, load_text, open_regular
-from articulus.model.files.xml_tree import Element, parse_xml
+from articulus.model.files.xml_tree import XmlElement, parse_xml
 from articulus.model.mechanism import MAX_BODIES
 
 MAX_FILES = 200
@@ -43,15 +43,15 @@ NAMES = ("name", "class", "childclass", "body", "joint", "site", "mesh", "materi
 """Attributes that may hold a word such as "inf" without meaning a number."""
 
 
-def check_text(text: str, name: str) -> Element:
+def check_text(text: str, name: str) -> XmlElement:
     """Return the root of an MJCF text that has no folder: it may name no file."""
     root = parse_xml(text, name)
     bodies, budget = 0, _Budget()
-    for element, copies in _copied(root):
+    for element, copies in _repetitions(root):
         _check_numbers(element, name, copies)
         budget.take(element, name, copies)
         for value in _files(element):
-            raise _refused(element, name, f'the file "{value}"', "none: a text has no folder to read it from")
+            raise _refusal(element, name, f'the file "{value}"', "none: a text has no folder to read it from")
         bodies += copies * _bodies(element)
         check_bodies(bodies, element, name)
     return _check_root(root, name)
@@ -73,14 +73,14 @@ class _Document:
         How often <replicate> around its <include> repeats it.
     """
 
-    root: Element
+    root: XmlElement
     path: Path
     base: Path
     chain: tuple[Path, ...]
     copies: int = 1
 
 
-def check_file(path: Path, roots: Sequence[Path] = ()) -> Element:
+def check_file(path: Path, roots: Sequence[Path] = ()) -> XmlElement:
     """Return the root of an MJCF file after a look at it and at every file that it includes.
 
     Files have to lie in the model's package (its folder where it is in none) or in one of `roots`.
@@ -107,24 +107,24 @@ class _Budget:
     def __init__(self) -> None:
         self.elements, self.cells = 0, 0.0
 
-    def take(self, element: Element, name: str, copies: int) -> None:
+    def take(self, element: XmlElement, name: str, copies: int) -> None:
         """Count an element; refuse the one with which it becomes too much."""
         self.elements += copies
         if self.elements > MAX_ELEMENTS:
-            raise _refused(
+            raise _refusal(
                 element, name, f"element {self.elements} of the model", f"at most {MAX_ELEMENTS} elements"
             )
         self.cells += copies * _cells(element)
         _check_cells(self.cells, element, name)
 
 
-def _check_cells(cells: float, element: Element, name: str) -> None:
+def _check_cells(cells: float, element: XmlElement, name: str) -> None:
     if cells > MAX_CELLS:
         found = f"{cells:.4g} pixels, cells of height fields and numbers in all"
-        raise _refused(element, name, found, f"at most {MAX_CELLS}")
+        raise _refusal(element, name, found, f"at most {MAX_CELLS}")
 
 
-def _cells(element: Element) -> float:
+def _cells(element: XmlElement) -> float:
     """Return how many pixels, cells or numbers an element makes MuJoCo hold."""
 
     def size(*keys: str) -> float:
@@ -145,7 +145,7 @@ def _cells(element: Element) -> float:
             return 0.0
 
 
-def _pixels(element: Element, document: _Document, path: Path) -> int:
+def _pixels(element: XmlElement, document: _Document, path: Path) -> int:
     """Return the number of pixels of an image, 0 for any other file; refuse what cannot be read, lest MuJoCo waits for it."""
     if not os.path.exists(path):
         return 0  # MuJoCo says so
@@ -154,11 +154,11 @@ def _pixels(element: Element, document: _Document, path: Path) -> int:
             head = file.read(24)
             size = os.fstat(file.fileno()).st_size
     except OSError as error:
-        raise _refused(
+        raise _refusal(
             element, document.path.name, f"'{path.name}': {error.strerror or error}", "a regular file"
         ) from None
     if size > MAX_BYTES:
-        raise _refused(
+        raise _refusal(
             element, document.path.name, f"'{path.name}' of {size >> 20} MB", f"at most {MAX_BYTES >> 20} MB"
         )
     if not head.startswith(_PNG):
@@ -173,26 +173,26 @@ def _documents(first: _Document, allowed: list[Path]) -> list[_Document]:
         document = todo.pop()
         out.append(document)
         if len(out) > MAX_FILES:
-            raise _refused(
+            raise _refusal(
                 document.root, document.path.name, "a chain of included files", f"at most {MAX_FILES} files"
             )
-        for element, copies in _copied(document.root, document.copies):
+        for element, copies in _repetitions(document.root, document.copies):
             _check_numbers(element, document.path.name, copies)
             budget.take(element, document.path.name, copies)
             bodies += copies * _bodies(element)
             check_bodies(bodies, element, document.path.name)
             for value in _files(element) if element.tag in MODEL_TAGS else ():
-                todo.append(replace(_included(element, document, value, allowed), copies=copies))
+                todo.append(replace(_read_included(element, document, value, allowed), copies=copies))
     return out
 
 
-def check_bodies(count: float, element: Element, name: str) -> None:
+def check_bodies(count: float, element: XmlElement, name: str) -> None:
     """Refuse more bodies than a model may hold."""
     if count > MAX_BODIES:
-        raise _refused(element, name, f"body {count:.0f} of the model", f"at most {MAX_BODIES} bodies")
+        raise _refusal(element, name, f"body {count:.0f} of the model", f"at most {MAX_BODIES} bodies")
 
 
-def _copied(root: Element, copies: int = 1) -> Iterator[tuple[Element, int]]:
+def _repetitions(root: XmlElement, copies: int = 1) -> Iterator[tuple[XmlElement, int]]:
     """Yield every element, in the order of the text, with how often <replicate> around it repeats it."""
     todo = [(root, copies)]
     while todo:
@@ -202,24 +202,24 @@ def _copied(root: Element, copies: int = 1) -> Iterator[tuple[Element, int]]:
         todo += [(child, inside) for child in reversed(element.children)]
 
 
-def _bodies(element: Element) -> int:
+def _bodies(element: XmlElement) -> int:
     """Return how many bodies an element makes, at most."""
     return 1 if element.tag == "body" else _product(element) if element.tag in GRIDS else 0
 
 
-def _product(element: Element) -> int:
+def _product(element: XmlElement) -> int:
     """Return the product of the numbers of `count`, each within MAX_COUNT."""
     numbers = _numbers(element.attributes.get("count", ""))
     return math.prod(int(min(max(n, 1), MAX_COUNT)) for n in numbers if math.isfinite(n))
 
 
-def _check_root(root: Element, name: str) -> Element:
+def _check_root(root: XmlElement, name: str) -> XmlElement:
     if root.tag != "mujoco":
-        raise _refused(root, name, str(root), "<mujoco>", "Is it an MJCF file?")
+        raise _refusal(root, name, str(root), "<mujoco>", "Is it an MJCF file?")
     return root
 
 
-def _included(element: Element, document: _Document, value: str, allowed: list[Path]) -> _Document:
+def _read_included(element: XmlElement, document: _Document, value: str, allowed: list[Path]) -> _Document:
     """Return an included file; like MuJoCo, look beside the model first, then beside the file that includes it."""
     starts = (document.base, document.path.parent)
     for start in starts:
@@ -228,20 +228,20 @@ def _included(element: Element, document: _Document, value: str, allowed: list[P
     real = next((p.resolve() for p in places if os.path.isfile(p)), None)
     named = f"<{element.tag}> of '{value}'"
     if real is None:
-        raise _refused(element, document.path.name, f"{named}, which is not there", "a file that exists")
+        raise _refusal(element, document.path.name, f"{named}, which is not there", "a file that exists")
     if real in document.chain:
-        raise _refused(element, document.path.name, f"{named}, which includes itself", "another file")
+        raise _refusal(element, document.path.name, f"{named}, which includes itself", "another file")
     base = document.base if element.tag == "include" else real.parent
     return _Document(parse_xml(load_text(real), real.name), real, base, (*document.chain, real))
 
 
 def _check_inside(
-    element: Element, document: _Document, value: str, start: Path, allowed: list[Path]
+    element: XmlElement, document: _Document, value: str, start: Path, allowed: list[Path]
 ) -> None:
     reason = why_not_inside(start / value.replace("\\", "/"), allowed)
     if reason:
         key = next((k for k, v in element.attributes.items() if v == value), "file")
-        raise _refused(
+        raise _refusal(
             element,
             document.path.name,
             f'{key}="{value}": {reason}',
@@ -262,24 +262,24 @@ def _asset_folders(documents: list[_Document], keys: tuple[str, ...], allowed: l
     return out
 
 
-def _files(element: Element) -> list[str]:
+def _files(element: XmlElement) -> list[str]:
     """Return the file names that an element gives: file, and fileright, fileup, ... of cube textures."""
     return [v for k, v in element.attributes.items() if k.startswith("file") and k != "fileformat"]
 
 
-def _check_numbers(element: Element, name: str, copies: int) -> None:
+def _check_numbers(element: XmlElement, name: str, copies: int) -> None:
     """Refuse numbers that are not finite, and counts that would make MuJoCo allocate without bound."""
     if copies > MAX_COUNT:
-        raise _refused(element, name, f"{copies} copies by <replicate>", f"at most {MAX_COUNT}")
+        raise _refusal(element, name, f"{copies} copies by <replicate>", f"at most {MAX_COUNT}")
     for key, value in element.attributes.items():
         numbers = _numbers(value)
         if key not in NAMES and not all(map(math.isfinite, numbers)):
-            raise _refused(element, name, f'{key}="{value[:60]}"', "finite numbers")
+            raise _refusal(element, name, f'{key}="{value[:60]}"', "finite numbers")
         counts = key in COUNTS or (element.tag == "numeric" and key == "size")
         most = MAX_USER if key.startswith("nuser_") else MAX_COUNT if counts else math.inf
         most = MAX_STACK if key == "nstack" else most
         if any(abs(n) > most for n in numbers):
-            raise _refused(element, name, f'{key}="{value[:60]}"', f"at most {most}")
+            raise _refusal(element, name, f'{key}="{value[:60]}"', f"at most {most}")
 
 
 def _numbers(text: str) -> list[float]:
@@ -293,5 +293,5 @@ def _numbers(text: str) -> list[float]:
     return out
 
 
-def _refused(element: Element, name: str, found: str, expected: str, hint: str = "") -> ModelError:
+def _refusal(element: XmlElement, name: str, found: str, expected: str, hint: str = "") -> ModelError:
     return ModelError(Finding(f"{name}:{element.line}: {element}", found, expected, hint))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from articulus.model.files.mjcf.devices import Devices, Names, compensated
+from articulus.model.files.mjcf.devices import Devices, Names, compensated_bodies
 from articulus.model.files.mjcf.equalities import Equalities
 from articulus.model.files.mjcf.unsupported import Omission
 from articulus.model.files.mjcf.visuals import body_visuals
@@ -76,7 +76,7 @@ class _Converter:
         sites = tuple(self._site(i) for i in range(m.nsite))
         centers = tuple(
             Frame(frame, self.bodies[i], Pose(_floats(m.body_ipos[i])))
-            for i, frame in compensated(m, self.disabled, self.bodies)
+            for i, frame in compensated_bodies(m, self.disabled, self.bodies)
         )
         frames = sites + centers
         gravity = (0.0, 0.0, 0.0) if GRAVITY in self.disabled else _floats(m.opt.gravity)
@@ -98,7 +98,7 @@ class _Converter:
 
     def _point(self, name: str, stand_in: str, suffix: str) -> str:
         """Return a name that no body or frame has yet."""
-        return _unused(name or stand_in, suffix, self.points)
+        return _free_name(name or stand_in, suffix, self.points)
 
     def _body(self, i: int) -> Body:
         m, name = self.model, self.bodies[i]
@@ -110,9 +110,9 @@ class _Converter:
             R = Pose(quaternion=turn).rotation()
             I = R @ np.diag(m.body_inertia[i]) @ R.T
             inertia = _floats((I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]))
-        return self._marked(Body(name, float(m.body_mass[i]), _floats(m.body_ipos[i]), inertia))
+        return self._mark_massless(Body(name, float(m.body_mass[i]), _floats(m.body_ipos[i]), inertia))
 
-    def _marked(self, body: Body) -> Body:
+    def _mark_massless(self, body: Body) -> Body:
         """Return a body that MuJoCo accepts; one without inertia, which has to be welded to another, is marked."""
         if not np.isfinite(values_of(body.inertia)).all():
             return body  # refused with all other numbers
@@ -131,10 +131,10 @@ class _Converter:
         first, count = m.body_jntadr[i], m.body_jntnum[i]
         if count == 0:
             given = self.texts.get(f"articulus.fixed.{name}", f"{name}_fixed")
-            yield Connection(_unused(given, "_", self.joint_names), Fixed(), parent, name, placed)
+            yield Connection(_free_name(given, "_", self.joint_names), Fixed(), parent, name, placed)
         for j in range(first, first + count):
             last = j == first + count - 1
-            joint = m.jnt(j).name or _unused(f"{name}_joint{j - first}", "_", self.joint_names)
+            joint = m.jnt(j).name or _free_name(f"{name}_joint{j - first}", "_", self.joint_names)
             self.joints.append(joint)
             child = name if last else self._point(f"{name}.{joint}", "", "_")
             yield self._connection(j, joint, parent, child, placed)
@@ -151,7 +151,7 @@ class _Converter:
             return Connection(name, Spherical(), parent, child, at, anchor, **self._acting(j, 3))
         axis = _unit(m.jnt_axis[j])
         joint: Joint = Revolute(axis) if kind == HINGE else Prismatic(axis)
-        at = _shifted(at, kind, axis, -float(m.qpos0[m.jnt_qposadr[j]]))
+        at = _shift_reference(at, kind, axis, -float(m.qpos0[m.jnt_qposadr[j]]))
         return Connection(
             name,
             joint,
@@ -214,7 +214,7 @@ def _custom(model: Any) -> tuple[dict[str, Numbers], dict[str, str]]:
     return numbers, texts
 
 
-def _unused(name: str, suffix: str, taken: set[str]) -> str:
+def _free_name(name: str, suffix: str, taken: set[str]) -> str:
     while name in taken:
         name += suffix
     taken.add(name)
@@ -239,7 +239,7 @@ def _then(first: Pose, second: Pose) -> Pose:
     return Pose(_floats(np.array(first.xyz) + offset), quaternion=first.quaternion)
 
 
-def _shifted(pose: Pose, kind: int, axis: tuple[float, float, float], amount: float) -> Pose:
+def _shift_reference(pose: Pose, kind: int, axis: tuple[float, float, float], amount: float) -> Pose:
     """Return a joint frame turned about, or moved along, its axis by the reference position of the joint."""
     if amount == 0:
         return pose

@@ -53,7 +53,7 @@ class Devices:
     def __init__(self, model: Any, disabled: set[str], description: Description, names: Names):
         self.model, self.disabled, self.description, self.names = model, disabled, description, names
         self.omissions: list[Omission] = []
-        self.taken: set[str] = set()
+        self.take_sign: set[str] = set()
         self.commands: list[tuple[str, int]] = []
         made = [*self._actuators(), *self._sensors(), *self._compensation()]
         self.equipment = Equipment(tuple(made), tuple(self._states()))
@@ -64,15 +64,15 @@ class Devices:
         m = self.model
         for i in range(len(m.actuator_trntype)):
             given = m.actuator(i).name
-            name = self._unused(given or f"actuator{i}")
+            name = self._free_name(given or f"actuator{i}")
             joints = self._transmission(i)
             why = _why_not(m, i) if joints else "a transmission other than joints of one degree of freedom"
             if why:
                 found = f"actuator '{name}' with {why}"
                 self.omissions.append(Omission(f"actuator.{given}", found, "omitted actuator"))
                 continue
-            self.commands.append((name, int(_held(m, "actuator_ctrladr", i, i))))
-            yield self._shaped(i, name, joints)
+            self.commands.append((name, int(_new_field(m, "actuator_ctrladr", i, i))))
+            yield self._filter_command(i, name, joints)
 
     def _transmission(self, i: int) -> list[tuple[str, float]]:
         """Return the joints that an actuator drives, each with its ratio; none where this cannot be said."""
@@ -84,14 +84,14 @@ class Devices:
             return [(self.names.joints[j], gear * ratio) for j, ratio in fixed_tendon(m, thing)]
         return []
 
-    def _shaped(self, i: int, name: str, joints: list[tuple[str, float]]) -> Device:
+    def _filter_command(self, i: int, name: str, joints: list[tuple[str, float]]) -> Device:
         """Return the drive behind its filter and the bounds of its command."""
         m = self.model
         chain = [Device("linear_drive", tuple(self._drive(i, joints)))]
         if m.actuator_dyntype[i] in (FILTER, FILTER_EXACT):
             bandwidth = 1.0 / max(float(m.actuator_dynprm[i][0]), 1e-10)
             chain.append(Device("first_order", (("actuator", chain[-1]), ("bandwidth", bandwidth))))
-        control = int(_held(m, "actuator_ctrladr", i, i))
+        control = int(_new_field(m, "actuator_ctrladr", i, i))
         if m.actuator_ctrllimited[control] and "CLAMPCTRL" not in self.disabled:
             lower, upper = map(float, m.actuator_ctrlrange[control])
             chain.append(Device("saturation", (("actuator", chain[-1]), ("lower", lower), ("upper", upper))))
@@ -118,7 +118,7 @@ class Devices:
         for i in range(m.nsensor):
             kind = mujoco.mjtSensor(m.sensor_type[i]).name.removeprefix("mjSENS_")
             given = m.sensor(i).name
-            name = self._unused(given or f"{kind.lower()}{i}", "_sensor")
+            name = self._free_name(given or f"{kind.lower()}{i}", "_sensor")
             place = self._place(i, kind)
             if place is not None:
                 yield Device(place[0], (("name", name), *place[1]))
@@ -144,9 +144,9 @@ class Devices:
     def _compensation(self) -> Iterator[Device]:
         """Yield a force at the center of mass of every body whose weight is taken off."""
         m = self.model
-        for i, frame in compensated(m, self.disabled, self.names.bodies):
+        for i, frame in compensated_bodies(m, self.disabled, self.names.bodies):
             force = -float(m.body_gravcomp[i] * m.body_mass[i]) * np.array(m.opt.gravity)
-            name = self._unused(f"{self.names.bodies[i]}_gravity_compensation")
+            name = self._free_name(f"{self.names.bodies[i]}_gravity_compensation")
             wrench = (0.0, 0.0, 0.0, *map(float, force))
             yield Device("frame_wrench", (("name", name), ("frame", frame), ("wrench", wrench)))
 
@@ -177,14 +177,14 @@ class Devices:
             v = np.concatenate([v[3:], R.T @ v[:3]])
         return self.names.joints[j], tuple(map(float, q)), tuple(map(float, v))
 
-    def _unused(self, name: str, suffix: str = "_") -> str:
-        while name in self.taken:
+    def _free_name(self, name: str, suffix: str = "_") -> str:
+        while name in self.take_sign:
             name += suffix
-        self.taken.add(name)
+        self.take_sign.add(name)
         return name
 
 
-def compensated(model: Any, disabled: set[str], bodies: list[str]) -> list[tuple[int, str]]:
+def compensated_bodies(model: Any, disabled: set[str], bodies: list[str]) -> list[tuple[int, str]]:
     """Return the bodies whose weight is taken off, each with the name of the frame at its center of mass."""
     if "GRAVITY" in disabled:
         return []
@@ -210,14 +210,14 @@ def _why_not(m: Any, i: int) -> str:
         return "dynamics other than a filter of first order"
     if m.actuator_gaintype[i] != FIXED or m.actuator_biastype[i] > AFFINE:
         return "a force that is not linear in its command"
-    if _held(m, "actuator_plugin", i, -1) >= 0:
+    if _new_field(m, "actuator_plugin", i, -1) >= 0:
         return "a plugin"
-    if np.any(_held(m, "actuator_delay", i, 0.0)):
+    if np.any(_new_field(m, "actuator_delay", i, 0.0)):
         return "a delay"
     return ""
 
 
-def _held(m: Any, field: str, i: int, otherwise: Any) -> Any:
+def _new_field(m: Any, field: str, i: int, otherwise: Any) -> Any:
     """Return an entry of a field that older versions of MuJoCo do not have."""
     held = getattr(m, field, None)
     return otherwise if held is None else held[i]

@@ -47,7 +47,7 @@ class Equalities:
         for i in range(model.neq):
             if not model.eq_active0[i]:
                 continue
-            name = _unused(model.eq(i).name or f"equality{i}", taken)
+            name = _free_name(model.eq(i).name or f"equality{i}", taken)
             found = list(self._equality(i, name))
             self.constraints += [c for c in found if isinstance(c, Constraint)]
             self.couplings += [c for c in found if isinstance(c, Coupling)]
@@ -140,7 +140,7 @@ class Equalities:
         return joint not in following and joint not in reached
 
 
-def _unused(name: str, taken: set[str]) -> str:
+def _free_name(name: str, taken: set[str]) -> str:
     while name in taken:
         name += "_"
     taken.add(name)

@@ -23,7 +23,7 @@ from articulus.model.files.mjcf.convert import convert
 from articulus.model.files.mjcf.unsupported import Omission, notes, omissions, refuse_unsupported
 from articulus.model.files.report import Report
 from articulus.model.files.storage import StrPath, as_path
-from articulus.model.files.xml_tree import Element
+from articulus.model.files.xml_tree import XmlElement
 from articulus.model.mechanism import Description
 
 _LINE = re.compile(r"\bline (\d+)")
@@ -47,18 +47,18 @@ def read_mjcf(path: StrPath, roots: Sequence[StrPath] = (), strict: bool = False
     """
     place = as_path(path)
     root = check_file(place, [as_path(folder) for folder in roots])
-    return _converted(root, place.name, lambda mujoco: mujoco.MjModel.from_xml_path(str(place)), strict)
+    return _convert(root, place.name, lambda mujoco: mujoco.MjModel.from_xml_path(str(place)), strict)
 
 
 def parse_mjcf(text: str, name: str = "model.xml", strict: bool = False) -> Description:
     """Return the mechanism of an MJCF text that names no other files; `name` stands for it in messages."""
     root = check_text(text, name)
-    return _converted(root, name, lambda mujoco: mujoco.MjModel.from_xml_string(text), strict)
+    return _convert(root, name, lambda mujoco: mujoco.MjModel.from_xml_string(text), strict)
 
 
-def _converted(root: Element, name: str, load: Callable[[Any], Any], strict: bool) -> Description:
+def _convert(root: XmlElement, name: str, load: Callable[[Any], Any], strict: bool) -> Description:
     mujoco = _mujoco()
-    model = _compiled(mujoco, load, name)
+    model = _compile(mujoco, load, name)
     check_bodies(sum(max(1, int(joints)) for joints in model.body_jntnum[1:]), root, name)
     refuse_unsupported(model, name)
     report = Report(name, _lines(root))
@@ -96,7 +96,7 @@ def _mujoco() -> Any:
     return mujoco
 
 
-def _compiled(mujoco: Any, load: Callable[[Any], Any], name: str) -> Any:
+def _compile(mujoco: Any, load: Callable[[Any], Any], name: str) -> Any:
     said: list[str] = []
     try:
         with _listening(mujoco, said):
@@ -134,7 +134,7 @@ def _judge(said: list[str], name: str) -> None:
         warnings.warn(f"{name}: MuJoCo says: {brief(line)}", stacklevel=4)
 
 
-def _lines(root: Element) -> dict[str, int]:
+def _lines(root: XmlElement) -> dict[str, int]:
     """Return the line of every named body, joint, site, equality, tendon, actuator and sensor."""
     kinds = {"body": "body", "joint": "joint", "freejoint": "joint", "site": "frame"}
     out = {"": root.line}

@@ -155,7 +155,7 @@ class _Writer:
         for c in chain:
             frames.append(X @ c.at.matrix())
             X = frames[-1] @ np.linalg.inv(c.child_at.matrix())
-        element = ET.SubElement(parent, "body", {"name": body.name, **placed(Pose.from_matrix(X))})
+        element = ET.SubElement(parent, "body", {"name": body.name, **pose_attributes(Pose.from_matrix(X))})
         if share := self.equipment.compensation(body.name):
             element.set("gravcomp", repr(share))
         for c, frame in zip(chain, frames):
@@ -295,7 +295,7 @@ class _Writer:
             if isinstance(visual, Mesh) and visual.colors is not None:
                 self.dropped.append(f"colors of the triangles of a mesh of '{body}'")
         for name, pose in self.sites.get(body, ()):
-            ET.SubElement(element, "site", {"name": name, **placed(pose)})
+            ET.SubElement(element, "site", {"name": name, **pose_attributes(pose)})
 
     def _mesh(self, mesh: Mesh) -> str:
         """Return the file of a mesh."""
@@ -382,7 +382,7 @@ def _pose_text(pose: Pose) -> str:
     return numbers((*values_of(X.xyz), *values_of(X.quaternion)))
 
 
-def placed(pose: Pose) -> dict[str, str]:
+def pose_attributes(pose: Pose) -> dict[str, str]:
     """Return the attributes of a pose; nothing where it is the identity."""
     out: dict[str, str] = {}
     X = Pose.from_matrix(pose.matrix())

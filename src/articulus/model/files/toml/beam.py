@@ -13,7 +13,7 @@ from articulus.model.mechanism.numbers import quantity
 
 
 @dataclass(frozen=True)
-class Beam:
+class BeamTable:
     """Keys of the table, with the defaults and meanings of `structure.beam_body`."""
 
     length: Number = quantity("m", "length; the beam lies along x of the body frame, its root at the origin")

@@ -8,7 +8,7 @@ from typing import Any
 from articulus.declared import Field
 from articulus.errors import InputError, did_you_mean
 from articulus.model.files.toml.fields import table_fields
-from articulus.model.files.toml.numbers import shown
+from articulus.model.files.toml.numbers import short_text
 from articulus.model.files.toml.values import Values
 from articulus.model.mechanism import Coupling, Joint, Vector
 
@@ -54,7 +54,7 @@ def _names(values: Values, table: dict[str, Any], path: str) -> tuple[str, ...] 
     given = table.get("to")
     names = [given] if isinstance(given, str) else given
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-        at, found = (f"{path}.to", shown(given)) if "to" in table else (path, "no to")
+        at, found = (f"{path}.to", short_text(given)) if "to" in table else (path, "no to")
         values.report.add(at, found, 'to = "joint", or a list of joints')
         return None
     return tuple(names)

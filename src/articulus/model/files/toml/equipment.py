@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from articulus.model.files.report import Report
-from articulus.model.files.toml.numbers import shown
-from articulus.model.files.toml.texts import key, quoted
+from articulus.model.files.toml.numbers import short_text
+from articulus.model.files.toml.texts import key, quote
 from articulus.model.mechanism import Device, Equipment, NamedState
 
 STATE_KEYS = ("positions", "velocities", "commands")
@@ -29,13 +29,13 @@ def read_equipment(data: dict[str, Any], report: Report) -> Equipment:
 def _tables(data: dict[str, Any], kind: str, report: Report) -> Iterator[tuple[str, dict[str, Any]]]:
     tables = data.get(kind, {})
     if not isinstance(tables, dict):
-        report.add(kind, shown(tables), f"one table for each {kind}", f"Write [{kind}.name].")
+        report.add(kind, short_text(tables), f"one table for each {kind}", f"Write [{kind}.name].")
         return
     for name, table in tables.items():
         if isinstance(table, dict):
             yield name, table
         else:
-            report.add(f"{kind}.{name}", shown(table), "a table", f"Write [{kind}.name], then its keys.")
+            report.add(f"{kind}.{name}", short_text(table), "a table", f"Write [{kind}.name], then its keys.")
 
 
 def _device(
@@ -59,7 +59,7 @@ def _value(held: Any, path: str, report: Report) -> Any:
             return held
         case int() | float() if not math.isnan(held):
             return float(held)
-    report.add(path, shown(held), "a number, a text, a list of these, or a table with a type")
+    report.add(path, short_text(held), "a number, a text, a list of these, or a table with a type")
     return 0.0
 
 
@@ -76,7 +76,7 @@ def _state(name: str, table: dict[str, Any], report: Report) -> NamedState:
 def _named_numbers(table: Any, path: str, report: Report) -> tuple[tuple[str, tuple[float, ...]], ...]:
     """Return finite numbers by name."""
     if not isinstance(table, dict):
-        report.add(path, shown(table), "a table, such as {hinge = 0.5}")
+        report.add(path, short_text(table), "a table, such as {hinge = 0.5}")
         return ()
     out = []
     for name, given in table.items():
@@ -86,7 +86,7 @@ def _named_numbers(table: Any, path: str, report: Report) -> tuple[tuple[str, tu
         ):
             out.append((name, tuple(map(float, numbers))))
         else:
-            report.add(f"{path}.{name}", shown(given), "a number, or several in a list")
+            report.add(f"{path}.{name}", short_text(given), "a number, or several in a list")
     return tuple(out)
 
 
@@ -96,7 +96,7 @@ def _named_numbers(table: Any, path: str, report: Report) -> tuple[tuple[str, tu
 def equipment_blocks(equipment: Equipment) -> Iterator[str]:
     """Yield the text of each table."""
     for device in equipment.devices:
-        lines = [f"type = {quoted(device.type)}"]
+        lines = [f"type = {quote(device.type)}"]
         lines += [f"{k} = {_text(x)}" for k, x in device.values if k != "name"]
         yield "\n".join([f"[component.{key(device.name)}]", *lines])
     for state in equipment.states:
@@ -116,7 +116,7 @@ def _text(held: Any) -> str:
         case tuple():
             return "[" + ", ".join(map(_text, held)) + "]"
         case str():
-            return quoted(held)
+            return quote(held)
         case bool():
             return str(held).lower()
     return repr(float(held))

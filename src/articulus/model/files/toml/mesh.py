@@ -34,5 +34,5 @@ class MeshFile:
                 Finding("MeshFile.scale", f"{self.scale}", "plain numbers other than zero", field="scale")
             )
         mesh = parse_mesh(attached(self.file), self.file)
-        scaled = mesh if self.scale == (1.0, 1.0, 1.0) else mesh.scaled(self.scale)  # type: ignore[arg-type]
+        scaled = mesh if self.scale == (1.0, 1.0, 1.0) else mesh.scale(self.scale)  # type: ignore[arg-type]
         return dataclasses.replace(scaled, at=self.at, color=self.color)

@@ -12,7 +12,7 @@ from articulus.model.files.expression_units import dimension_of
 from articulus.model.files.report import Report
 from articulus.model.files.units import Unit, UnitError, check_dimension, convert, parse_quantity
 from articulus.model.mechanism import Number, Parameter, Vector
-from articulus.model.mechanism.expression import parsed
+from articulus.model.mechanism.expression import parse
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Numbers:
 
     def _declare(self, table: Any) -> None:
         if not isinstance(table, dict):
-            self.report.add("parameters", shown(table), "a table of numbers", "Write [parameters].")
+            self.report.add("parameters", short_text(table), "a table of numbers", "Write [parameters].")
             return
         for name, value in table.items():
             self._declare_one(name, value)
@@ -45,26 +45,26 @@ class Numbers:
         self.declared[name] = Declared(Parameter("_", 0.0), None, "")  # known, whatever is wrong with it
         if isinstance(value, dict):
             if value.keys() != {"value", "range"} or not isinstance(value["range"], list):
-                self.report.add(path, shown(value), "a number, or {value = ..., range = [low, high]}")
+                self.report.add(path, short_text(value), "a number, or {value = ..., range = [low, high]}")
                 return
             ends, value = value["range"], value["value"]
-        found = self._measured(value, path)
-        limits = [self._measured(x, f"{path}.range[{i}]") for i, x in enumerate(ends or ())]
+        found = self._si_value(value, path)
+        limits = [self._si_value(x, f"{path}.range[{i}]") for i, x in enumerate(ends or ())]
         if found is None or None in limits:
             return
         number, unit = found
         for end in limits:
             if end is not None and (end[1] and end[1].dimension) != (unit and unit.dimension):
-                self.report.add(f"{path}.range", shown(ends), "numbers with the unit of the value")
+                self.report.add(f"{path}.range", short_text(ends), "numbers with the unit of the value")
                 return
         held = None if ends is None else tuple(end[0] for end in limits if end is not None)
         try:
             parameter = Parameter(name, number, held)  # type: ignore[arg-type]
-            self.declared[name] = Declared(parameter, unit, shown(value))
+            self.declared[name] = Declared(parameter, unit, short_text(value))
         except InputError as error:
             self.report.add(path, str(error), "a name of letters, digits and underscores with a finite value")
 
-    def _measured(self, value: Any, path: str) -> tuple[float, Unit | None] | None:
+    def _si_value(self, value: Any, path: str) -> tuple[float, Unit | None] | None:
         """Return the SI value and the unit, if any, of a number of [parameters]."""
         if isinstance(value, str):
             try:
@@ -83,20 +83,20 @@ class Numbers:
             try:
                 return convert(value, unit)
             except UnitError as error:
-                self.report.add(path, str(error), wanted(unit))
+                self.report.add(path, str(error), expected_number(unit))
                 return None
-        return self._plain(value, path, wanted(unit))
+        return self._plain(value, path, expected_number(unit))
 
     def _plain(self, value: Any, path: str, expected: str) -> float | None:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            self.report.add(path, shown(value), expected)
+            self.report.add(path, short_text(value), expected)
             return None
         try:
             number = float(value)
         except OverflowError:
             number = math.nan
         if math.isnan(number):
-            self.report.add(path, shown(value), expected)
+            self.report.add(path, short_text(value), expected)
             return None
         return number
 
@@ -104,7 +104,9 @@ class Numbers:
         key, given = next(iter(table.items())) if len(table) == 1 else ("", None)
         if not isinstance(given, str) or key not in ("parameter", "expression"):
             self.report.add(
-                path, shown(table), f'{wanted(unit)}, {{parameter = "name"}}, or {{expression = "name/2"}}'
+                path,
+                short_text(table),
+                f'{expected_number(unit)}, {{parameter = "name"}}, or {{expression = "name/2"}}',
             )
             return None
         return (
@@ -113,17 +115,19 @@ class Numbers:
 
     def _expression(self, text: str, unit: str, path: str) -> Number | None:
         try:
-            found: Number = parsed(text, self._named)
+            found: Number = parse(text, self._declared_parameter)
             dimension = dimension_of(found, {n: d.unit for n, d in self.declared.items()})
             if dimension is not None:
                 check_dimension(dimension, unit, text)
         except (InputError, UnitError) as error:
             self.used.update(re.findall(r"[^\W\d]\w*", text))
-            self.report.add(path, str(error), f"{wanted(unit)}: an expression of [parameters] in SI units")
+            self.report.add(
+                path, str(error), f"{expected_number(unit)}: an expression of [parameters] in SI units"
+            )
             return None
         return found
 
-    def _named(self, name: str) -> Parameter:
+    def _declared_parameter(self, name: str) -> Parameter:
         if name not in self.declared:
             raise InputError(
                 f"the parameter '{name}' is not one of [parameters]; {did_you_mean(name, self.declared)}"
@@ -143,14 +147,14 @@ class Numbers:
             try:
                 check_dimension(declared.unit, unit, declared.text)
             except UnitError as error:
-                self.report.add(path, f"the parameter '{name}': {error}", wanted(unit))
+                self.report.add(path, f"the parameter '{name}': {error}", expected_number(unit))
                 return None
         return declared.parameter
 
     def vector(self, value: Any, units: list[str], path: str) -> Vector | None:
         """Return as many numbers as there are units."""
         if not isinstance(value, list) or len(value) != len(units):
-            found = f"{len(value)} entries" if isinstance(value, list) else shown(value)
+            found = f"{len(value)} entries" if isinstance(value, list) else short_text(value)
             same = units and all(u == units[0] for u in units)
             unit = f" in {units[0]}" if same and units[0] != "-" else ""
             self.report.add(path, found, f"a list of {len(units)} numbers{unit}")
@@ -191,12 +195,12 @@ def parameter_text(p: Parameter) -> str:
     return f"{p.name} = {{value = {p.value!r}, range = [{p.range[0]!r}, {p.range[1]!r}]}}"
 
 
-def wanted(unit: str) -> str:
+def expected_number(unit: str) -> str:
     """Return what a number of this unit is called in messages."""
     return "a number" if unit == "-" else f"a number in {unit}"
 
 
-def shown(value: Any) -> str:
+def short_text(value: Any) -> str:
     """Return a value as messages show it, shortened."""
     try:
         text = repr(value)

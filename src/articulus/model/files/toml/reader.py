@@ -12,12 +12,12 @@ from articulus.model.files.asset_paths import why_outside
 from articulus.model.files.modes_file import modes_from_bytes
 from articulus.model.files.report import Report
 from articulus.model.files.storage import StrPath, as_path, load_bytes, load_text
-from articulus.model.files.toml.beam import LISTS, Beam
+from articulus.model.files.toml.beam import LISTS, BeamTable
 from articulus.model.files.toml.couplings import read_coupling
 from articulus.model.files.toml.equipment import read_equipment
 from articulus.model.files.toml.fields import CONSTRAINTS, JOINTS, table_fields
 from articulus.model.files.toml.lines import key_lines
-from articulus.model.files.toml.numbers import Numbers, shown
+from articulus.model.files.toml.numbers import Numbers, short_text
 from articulus.model.files.toml.values import Values, nothing_attached
 from articulus.model.mechanism import (
     GROUND,
@@ -62,12 +62,12 @@ def read_toml(path: StrPath) -> Description:
     """
     folder = as_path(path).parent
 
-    def attached(filename: str) -> bytes:
+    def load_beside(filename: str) -> bytes:
         if reason := why_outside(filename, folder, {}):
             raise ModelError(Finding(filename, f"a file that is not read: {reason}", "one beside the model"))
         return load_bytes(folder / filename)
 
-    return parse_toml(load_text(path), as_path(path).name, attached)
+    return parse_toml(load_text(path), as_path(path).name, load_beside)
 
 
 def parse_toml(
@@ -94,7 +94,7 @@ def _parse(text: str, name: str, attached: Callable[[str], bytes]) -> Descriptio
     data = load_tables(text, name)
     report = Report(name, key_lines(text))
     if data.get("schema") != SCHEMA or isinstance(data["schema"], bool):
-        found = shown(data["schema"]) if "schema" in data else "no schema"
+        found = short_text(data["schema"]) if "schema" in data else "no schema"
         report.add(
             "schema" if "schema" in data else "", found, f"schema = {SCHEMA}", "It names the file format."
         )
@@ -180,12 +180,12 @@ class _Reader(Values):
     def _tables(self, kind: str) -> list[tuple[str, dict[str, Any]]]:
         tables = self.data.get(kind, {})
         if not isinstance(tables, dict):
-            self.report.add(kind, shown(tables), f"one table for each {kind}", f"Write [{kind}.name].")
+            self.report.add(kind, short_text(tables), f"one table for each {kind}", f"Write [{kind}.name].")
             return []
         for name, table in tables.items():
             if not isinstance(table, dict):
                 self.report.add(
-                    f"{kind}.{name}", shown(table), "a table", f"Write [{kind}.name], then its keys."
+                    f"{kind}.{name}", short_text(table), "a table", f"Write [{kind}.name], then its keys."
                 )
         return [(n, t) for n, t in tables.items() if isinstance(t, dict)]
 
@@ -193,7 +193,7 @@ class _Reader(Values):
         path = f"body.{name}"
         rigid = {} if table.get("massless") else {"mass": 1.0, "inertia": (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)}
         if "flexible" in table or "beam" in table:
-            held = self.held(Body, table, path, more_keys=("flexible", "beam"))
+            held = self.arguments(Body, table, path, more_keys=("flexible", "beam"))
             modes = self._modes(table, path)
             if modes is not None:
                 return Body(name, **held, modes=modes)
@@ -203,7 +203,7 @@ class _Reader(Values):
             if key not in table:
                 self.report.add(path, f"no {key}", f'{key}, or massless = "reason"')
         return Body(
-            name, **self.held(Body, rigid | table, path, more_keys=("flexible", "beam"), stand_in=rigid)
+            name, **self.arguments(Body, rigid | table, path, more_keys=("flexible", "beam"), stand_in=rigid)
         )
 
     def _modes(self, table: dict[str, Any], path: str) -> Modes | None:
@@ -218,7 +218,7 @@ class _Reader(Values):
         if filename is None:
             return None
         try:
-            modes = modes_from_bytes(self.attached(filename), filename)
+            modes = modes_from_bytes(self.with_attached(filename), filename)
         except ModelError as error:
             self.unread(f"{path}.flexible", filename, error)
             return None
@@ -242,16 +242,16 @@ class _Reader(Values):
     def _beam(self, given: Any, path: str) -> Modes | None:
         if not isinstance(given, dict):
             self.report.add(
-                path, shown(given), "a table, such as {length = ..., EI = ..., mass_per_length = ...}"
+                path, short_text(given), "a table, such as {length = ..., EI = ..., mass_per_length = ...}"
             )
             return None
         before = len(self.report.findings)
         listed = {k: [x] if k in LISTS and not isinstance(x, list) else x for k, x in given.items()}
-        held = self.held(Beam, listed, path)
+        held = self.arguments(BeamTable, listed, path)
         if len(self.report.findings) > before:
             return None
         try:
-            return Beam(**held).body()
+            return BeamTable(**held).body()
         except InputError as error:
             self.report.add_error(path, error)
             return None
@@ -264,7 +264,7 @@ class _Reader(Values):
             return None
         joint = self._joint(kind, table, path)
         own = tuple(f.name for f in table_fields(kind))
-        held = self.held(
+        held = self.arguments(
             Connection, table, path, joint.rotational, ("type", "dh", *own), {"parent": GROUND, "child": ""}
         )
         if "dh" in table:
@@ -288,11 +288,11 @@ class _Reader(Values):
             self.report.add(at, f"`dh` of a {joint.type_name} joint", "a revolute or prismatic joint")
         if not isinstance(given, dict):
             self.report.add(
-                at, shown(given), 'a table, such as {convention = "standard", a = 0.4, alpha = "90 deg"}'
+                at, short_text(given), 'a table, such as {convention = "standard", a = 0.4, alpha = "90 deg"}'
             )
             return {}
         before = len(self.report.findings)
-        held = self.held(DHPlace, given, at)
+        held = self.arguments(DHPlace, given, at)
         if len(self.report.findings) > before:
             return {}
         try:
@@ -308,10 +308,10 @@ class _Reader(Values):
             self.report.add(f"{path}.type", f"'{named}'", "a joint type", did_you_mean(named, JOINTS))
         kind = JOINTS.get(named or "")
         if kind is None:
-            self._untyped(table, path)
+            self._report_unknown_type(table, path)
         return kind
 
-    def _untyped(self, table: dict[str, Any], path: str) -> None:
+    def _report_unknown_type(self, table: dict[str, Any], path: str) -> None:
         """Report what can be said about a joint whose type is not known."""
         fields = table_fields(Connection)
         every = (
@@ -355,7 +355,7 @@ class _Reader(Values):
             return None
         joint, before = self._joint(kind, table, path), len(self.report.findings)
         own = tuple(f.name for f in table_fields(kind))
-        held = self.held(LoopJoint, table, path, joint.rotational, ("type", *own))
+        held = self.arguments(LoopJoint, table, path, joint.rotational, ("type", *own))
         return LoopJoint(name, joint, **held) if len(self.report.findings) == before else None
 
     def _constraint(self, name: str, table: dict[str, Any]) -> Constraint | None:
@@ -373,7 +373,7 @@ class _Reader(Values):
             self.numbers.note_used(table)
             return None
         kind = CONSTRAINTS[named or ""]
-        held = self.held(kind, table, path, self._turning(table), ("type",))
+        held = self.arguments(kind, table, path, self._turning(table), ("type",))
         if len(self.report.findings) > before:
             return None
         try:
@@ -393,4 +393,4 @@ class _Reader(Values):
         return turning
 
     def _frame(self, name: str, table: dict[str, Any]) -> Frame:
-        return Frame(name, **self.held(Frame, table, f"frame.{name}", stand_in={"body": GROUND}))
+        return Frame(name, **self.arguments(Frame, table, f"frame.{name}", stand_in={"body": GROUND}))

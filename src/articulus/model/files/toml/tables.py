@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from articulus.declared import Field
-from articulus.model.files.toml.beam import Beam
+from articulus.model.files.toml.beam import BeamTable
 from articulus.model.files.toml.fields import CONSTRAINTS, JOINTS, TIME_FUNCTIONS, VISUALS, table_fields
 from articulus.model.files.units import UNITS, base_text
 from articulus.model.mechanism import Body, Connection, Coupling, Frame, Joint, Limits, LoopJoint, Pose, Rotor
 
 TABLES: dict[str, type] = {
     "body": Body,
-    "beam": Beam,
+    "beam": BeamTable,
     "joint": Connection,
     "frame": Frame,
     "at": Pose,

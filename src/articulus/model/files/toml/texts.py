@@ -11,10 +11,10 @@ _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 def key(name: str) -> str:
     """Return a name as a key."""
-    return name if BARE.fullmatch(name) else quoted(name)
+    return name if BARE.fullmatch(name) else quote(name)
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Return a text as a TOML string on one line."""
     return '"' + "".join(map(_escape, text)) + '"'
 
@@ -22,7 +22,7 @@ def quoted(text: str) -> str:
 def long_text(text: str) -> str:
     """Return a text as a TOML string that keeps its line breaks as line breaks."""
     if "\n" not in text:
-        return quoted(text)
+        return quote(text)
     return '"""\n' + "".join(c if c == "\n" else _escape(c) for c in text) + '"""'
 
 

@@ -13,7 +13,7 @@ from articulus.model.files.report import Report
 from articulus.model.files.storage import decode
 from articulus.model.files.toml.fields import TIME_FUNCTIONS, VISUALS, table_fields
 from articulus.model.files.toml.mesh import MeshFile
-from articulus.model.files.toml.numbers import Numbers, shown
+from articulus.model.files.toml.numbers import Numbers, short_text
 from articulus.model.files.units import UnitError, check_dimension, parse_unit
 from articulus.model.mechanism import Pose, Spline, TimeFunction, Vector, Visual
 
@@ -32,9 +32,9 @@ class Values:
     def __init__(self, report: Report, numbers: Numbers, attached: Callable[[str], bytes] = nothing_attached):
         self.report = report
         self.numbers = numbers
-        self.attached = attached
+        self.with_attached = attached
 
-    def held(
+    def arguments(
         self,
         cls: type,
         table: dict[str, Any],
@@ -64,7 +64,7 @@ class Values:
             self.report.add(path, f"no {key}", f'{key} = "..."')
             return None
         if not isinstance(table[key], str):
-            self.report.add(below(path, key), shown(table[key]), "a text in quotes")
+            self.report.add(below(path, key), short_text(table[key]), "a text in quotes")
             return None
         return str(table[key])
 
@@ -79,7 +79,7 @@ class Values:
         """Return the value of one key, its default without the key, the stand-in when it is wrong."""
         if field.name not in table:
             if field.required:
-                self.report.add(path, f"no {field.name}", _required(field))
+                self.report.add(path, f"no {field.name}", _requirement(field))
                 return stand_in
             return field.default
         given, at = table[field.name], below(path, field.name)
@@ -120,7 +120,7 @@ class Values:
         units = field.units(rotational)
         per_joint = field.size in ("nv", "nq")
         if per_joint and not units:
-            self.report.add(at, shown(given), "no such key: this joint has no degree of freedom")
+            self.report.add(at, short_text(given), "no such key: this joint has no degree of freedom")
             return None
         if per_joint and len(units) == 1 and not isinstance(given, list):
             number = self.numbers.number(given, units[0], at)
@@ -132,10 +132,10 @@ class Values:
 
     def _record(self, field: Field, given: Any, at: str, rotational: Sequence[bool | None]) -> Any:
         if not isinstance(given, dict) or field.record is None:
-            self.report.add(at, shown(given), f"a table, such as {_example(field)}")
+            self.report.add(at, short_text(given), f"a table, such as {_example(field)}")
             return None
         before = len(self.report.findings)
-        held = self.held(field.record, given, at, rotational)
+        held = self.arguments(field.record, given, at, rotational)
         return field.record(**held) if len(self.report.findings) == before else None
 
     def _function(self, given: Any, at: str, rotational: Sequence[bool | None]) -> TimeFunction | None:
@@ -145,7 +145,9 @@ class Values:
             return None if number is None else TimeFunction.of(number)
         if "csv" in given:
             return self.spline_of_file(given, "rad" if all(rotational) else "m", at)
-        found: TimeFunction | None = self._typed(given, at, TIME_FUNCTIONS, "a function of time", rotational)
+        found: TimeFunction | None = self._read_typed(
+            given, at, TIME_FUNCTIONS, "a function of time", rotational
+        )
         return found
 
     def spline_of_file(self, given: dict[str, Any], unit: str, at: str) -> TimeFunction | None:
@@ -154,13 +156,15 @@ class Values:
         self.unknown_keys(given, ("type", "csv", "column"), at)
         if given.get("type") != Spline.type_name:
             expected = '"spline"; straight lines between the rows would have no acceleration'
-            self.report.add(f"{at}.type", shown(given.get("type")), expected)
+            self.report.add(f"{at}.type", short_text(given.get("type")), expected)
         name = self.text(given, "csv", at)
         wanted = [self.text(given, "column", at)] if "column" in given else []
         if name is None or len(self.report.findings) > before:
             return None
         try:
-            found = columns_of(decode(self.attached(name), name), name, [w for w in wanted if w is not None])
+            found = columns_of(
+                decode(self.with_attached(name), name), name, [w for w in wanted if w is not None]
+            )
         except ModelError as error:
             self.unread(f"{at}.csv", name, error)
             return None
@@ -178,7 +182,7 @@ class Values:
             self.report.add_error(f"{at}.csv", error)
         return None
 
-    def _typed(
+    def _read_typed(
         self,
         given: dict[str, Any],
         at: str,
@@ -195,7 +199,7 @@ class Values:
             self.numbers.note_used(given)
             return None
         kind = kinds[named or ""]
-        held = self.held(kind, given, at, rotational, ("type",))
+        held = self.arguments(kind, given, at, rotational, ("type",))
         if len(self.report.findings) > before:
             return None
         try:
@@ -208,22 +212,22 @@ class Values:
         """Return what is drawn: a list of tables, each with its type."""
         example = 'a list of tables, such as [{type = "box", size = [1, 0.2, 0.2]}]'
         if not isinstance(given, list):
-            self.report.add(at, shown(given), example)
+            self.report.add(at, short_text(given), example)
             return None
         found = []
         for k, table in enumerate(given):
             if isinstance(table, dict):
                 found.append(self._visual(table, f"{at}[{k}]"))
             else:
-                self.report.add(f"{at}[{k}]", shown(table), example)
+                self.report.add(f"{at}[{k}]", short_text(table), example)
         return tuple(v for v in found if v is not None)
 
     def _visual(self, table: dict[str, Any], at: str) -> Visual | None:
-        found: Visual | MeshFile | None = self._typed(table, at, VISUALS, "a shape")
+        found: Visual | MeshFile | None = self._read_typed(table, at, VISUALS, "a shape")
         if not isinstance(found, MeshFile):
             return found
         try:
-            return found.visual(self.attached)
+            return found.visual(self.with_attached)
         except InputError as error:
             self.report.add_error(at, error)
         except ModelError as error:
@@ -240,9 +244,9 @@ class Values:
         if isinstance(given, list):
             given = {"xyz": given}
         if not isinstance(given, dict):
-            self.report.add(at, shown(given), "three numbers in m, or {xyz = [...], rpy = [...]}")
+            self.report.add(at, short_text(given), "three numbers in m, or {xyz = [...], rpy = [...]}")
             return None
-        held = self.held(Pose, given, at)
+        held = self.arguments(Pose, given, at)
         if len(self.report.findings) > before:
             return None
         try:
@@ -257,7 +261,7 @@ def below(path: str, key: str) -> str:
     return f"{path}.{key}" if path else key
 
 
-def _required(field: Field) -> str:
+def _requirement(field: Field) -> str:
     return f'{field.name} = "..."' if field.kind in ("text", "refers") else f"{field.name} [{field.unit}]"
 
 

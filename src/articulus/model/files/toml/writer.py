@@ -7,26 +7,26 @@ from typing import Any
 
 from articulus.declared import Field
 from articulus.errors import InputError
-from articulus.model.files.mesh.written import mesh_bytes, mesh_files, meshes_of
+from articulus.model.files.mesh.export import mesh_bytes, mesh_files, meshes_of
 from articulus.model.files.modes_file import modes_bytes
 from articulus.model.files.storage import StrPath, as_path, write_bytes, write_text
 from articulus.model.files.toml.couplings import coupling_pairs
 from articulus.model.files.toml.equipment import equipment_blocks
 from articulus.model.files.toml.fields import CONSTRAINTS, JOINTS, TIME_FUNCTIONS, table_fields
 from articulus.model.files.toml.numbers import parameter_text
-from articulus.model.files.toml.texts import BARE, key, long_text, quoted
+from articulus.model.files.toml.texts import BARE, key, long_text, quote
 from articulus.model.mechanism import (
     Body,
     Connection,
     Constraint,
     Coupling,
     Description,
-    Expression,
     Frame,
     Joint,
     LoopJoint,
     Mesh,
     Parameter,
+    ParameterExpression,
     Pose,
     TimeFunction,
     Visual,
@@ -85,7 +85,7 @@ def toml_text(description: Description, stem: str = "") -> str:
 
 def _top(description: Description, meshes: Mapping[str, str]) -> Iterator[str]:
     yield "schema = 1"
-    yield f"name = {quoted(description.name)}"
+    yield f"name = {quote(description.name)}"
     if description.source:
         yield f"source = {long_text(description.source)}"
     yield f"gravity = {_vector(description.gravity)}"
@@ -95,7 +95,7 @@ def _top(description: Description, meshes: Mapping[str, str]) -> Iterator[str]:
 def _body(body: Body, files: Mapping[str, str], meshes: Mapping[str, str]) -> Iterator[str]:
     yield f"[body.{key(body.name)}]"
     if body.modes is not None:
-        yield f"flexible = {quoted(files[body.name])}"
+        yield f"flexible = {quote(files[body.name])}"
         return
     always = ("com", "massless") if body.massless else ("mass", "com", "inertia")
     yield from _pairs(body, always, skip=("visuals",))
@@ -107,21 +107,21 @@ def _visuals(visuals: tuple[Visual, ...], meshes: Mapping[str, str]) -> Iterator
     if visuals:
         yield "visuals = ["
         for v in visuals:
-            own = [f"file = {quoted(meshes[v.geometry])}"] if isinstance(v, Mesh) else []
-            yield "    {" + ", ".join([f"type = {quoted(v.type_name)}", *own, *_pairs(v, ())]) + "},"
+            own = [f"file = {quote(meshes[v.geometry])}"] if isinstance(v, Mesh) else []
+            yield "    {" + ", ".join([f"type = {quote(v.type_name)}", *own, *_pairs(v, ())]) + "},"
         yield "]"
 
 
 def _connection(connection: Connection) -> Iterator[str]:
     yield f"[joint.{key(connection.name)}]"
-    yield from _jointed(connection, connection.joint)
+    yield from _joint_pairs(connection, connection.joint)
 
 
-def _jointed(thing: Connection | LoopJoint, joint: Joint) -> Iterator[str]:
+def _joint_pairs(thing: Connection | LoopJoint, joint: Joint) -> Iterator[str]:
     """Yield the pairs of a joint in its place."""
     if JOINTS.get(joint.type_name) is not type(joint):
         raise InputError(f"joint '{thing.name}': a {type(joint).__name__} has no name in TOML files")
-    yield f"type = {quoted(joint.type_name)}"
+    yield f"type = {quote(joint.type_name)}"
     own = [f.name for f in table_fields(type(joint))]
     yield from _pairs(thing, ("parent", "child"), only=("parent", "child"))
     yield from _pairs(joint, tuple(own))
@@ -136,14 +136,14 @@ def _frame(frame: Frame) -> Iterator[str]:
 def _constraint(constraint: Constraint) -> Iterator[str]:
     yield f"[{constraint.table}.{key(constraint.name)}]"
     if isinstance(constraint, LoopJoint):
-        yield from _jointed(constraint, constraint.joint)
+        yield from _joint_pairs(constraint, constraint.joint)
         return
     kind = type(constraint)
     if CONSTRAINTS.get(constraint.type_name) is not kind:
         raise InputError(
             f"constraint '{constraint.name}': a {kind.__name__} cannot be written to a TOML file"
         )
-    yield f"type = {quoted(constraint.type_name)}"
+    yield f"type = {quote(constraint.type_name)}"
     yield from _pairs(constraint, tuple(f.name for f in table_fields(kind) if f.required))
 
 
@@ -168,7 +168,7 @@ def _pairs(
 def _value(field: Field, held: Any) -> str:
     match field.kind:
         case "text" | "refers":
-            return quoted(held)
+            return quote(held)
         case "pose":
             return _pose(held)
         case "number":
@@ -177,7 +177,7 @@ def _value(field: Field, held: Any) -> str:
             single = field.size in ("nv", "nq") or field.name == "ratio"
             return _number(held[0]) if single and len(held) == 1 else _vector(held)
         case "names":
-            return quoted(held[0]) if len(held) == 1 else "[" + ", ".join(map(quoted, held)) + "]"
+            return quote(held[0]) if len(held) == 1 else "[" + ", ".join(map(quote, held)) + "]"
         case "function":
             return function_text(held)
         case _:
@@ -190,7 +190,7 @@ def function_text(function: TimeFunction) -> str:
     if TIME_FUNCTIONS.get(function.type_name) is not kind:
         raise InputError(f"a {kind.__name__} of a prescribed motion cannot be written to a TOML file")
     always = tuple(f.name for f in table_fields(kind) if f.required)
-    return "{" + ", ".join([f"type = {quoted(function.type_name)}", *_pairs(function, always)]) + "}"
+    return "{" + ", ".join([f"type = {quote(function.type_name)}", *_pairs(function, always)]) + "}"
 
 
 def _pose(pose: Pose) -> str:
@@ -206,7 +206,7 @@ def _vector(numbers: Any) -> str:
 
 def _number(number: Any) -> str:
     if isinstance(number, Parameter):
-        return f"{{parameter = {quoted(number.name)}}}"
-    if isinstance(number, Expression):
-        return f"{{expression = {quoted(text_of(number))}}}"
+        return f"{{parameter = {quote(number.name)}}}"
+    if isinstance(number, ParameterExpression):
+        return f"{{expression = {quote(text_of(number))}}}"
     return repr(float(number))

@@ -11,7 +11,7 @@ import numpy as np
 
 from articulus.errors import InputError
 from articulus.model.files.report import UNKNOWN, Report
-from articulus.model.files.xml_tree import Element
+from articulus.model.files.xml_tree import XmlElement
 from articulus.model.mechanism import (
     Body,
     Connection,
@@ -82,7 +82,7 @@ class Elements:
 
     # links
 
-    def link(self, element: Element, name: str) -> Body:
+    def link(self, element: XmlElement, name: str) -> Body:
         """Return the body of a <link>; one without mass says why in `massless`."""
         path = f"body.{name}"
         self.check(element, path)
@@ -96,13 +96,13 @@ class Elements:
         pose = self.origin(inertial, path)
         if mass == 0 and not any(matrix):
             return Body(name, massless=ZERO_INERTIAL)
-        return Body(name, mass, pose.xyz, _turned(matrix, pose))
+        return Body(name, mass, pose.xyz, _rotate_inertia(matrix, pose))
 
-    def _mass(self, inertial: Element, path: str) -> float:
+    def _mass(self, inertial: XmlElement, path: str) -> float:
         element = self.only(inertial, "mass", path, required=True)
         return self.number(element, "value", f"{path}.mass", 1.0) if element else 1.0
 
-    def _inertia(self, inertial: Element, path: str) -> tuple[float, ...]:
+    def _inertia(self, inertial: XmlElement, path: str) -> tuple[float, ...]:
         element = self.only(inertial, "inertia", path, required=True)
         unity = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
         if element is None:
@@ -114,7 +114,7 @@ class Elements:
 
     # joints
 
-    def joint(self, element: Element, name: str) -> Connection:
+    def joint(self, element: XmlElement, name: str) -> Connection:
         """Return the connection of a <joint>."""
         path = f"joint.{name}"
         self.check(element, path)
@@ -126,10 +126,10 @@ class Elements:
             found = "no type" if kind is None else f"the type '{kind}'"
             self.report.add(f"{path}.type", found, f"one of {', '.join(JOINT_TYPES)}")
             return Connection(name, Fixed(), parent, child, at)
-        connection = self._typed(element, kind, Connection(name, Fixed(), parent, child, at), path)
+        connection = self._with_joint(element, kind, Connection(name, Fixed(), parent, child, at), path)
         return self._dynamics(element, connection, path)
 
-    def _typed(self, element: Element, kind: str, bare: Connection, path: str) -> Connection:
+    def _with_joint(self, element: XmlElement, kind: str, bare: Connection, path: str) -> Connection:
         if kind == "fixed":
             return bare
         if kind == "floating":
@@ -140,7 +140,7 @@ class Elements:
         joint: Joint = Prismatic(axis) if kind == "prismatic" else Revolute(axis)
         return replace(bare, joint=joint, limits=self._limits(element, kind, path))
 
-    def _link_name(self, element: Element, role: str, path: str) -> str:
+    def _link_name(self, element: XmlElement, role: str, path: str) -> str:
         found = self.only(element, role, path, required=True)
         if found is None:
             return ""
@@ -149,7 +149,7 @@ class Elements:
             self.report.add(f"{path}.{role}", f"<{role}> without link", f'<{role} link="..."/>')
         return found.attributes.get("link", "")
 
-    def _axis(self, element: Element, path: str) -> tuple[float, float, float]:
+    def _axis(self, element: XmlElement, path: str) -> tuple[float, float, float]:
         found = self.only(element, "axis", path)
         if found is None:
             return (1.0, 0.0, 0.0)
@@ -164,7 +164,7 @@ class Elements:
             numbers = tuple(x / math.hypot(*numbers) for x in numbers)
         return (numbers[0], numbers[1], numbers[2])
 
-    def _limits(self, element: Element, kind: str, path: str) -> Limits:
+    def _limits(self, element: XmlElement, kind: str, path: str) -> Limits:
         found = self.only(element, "limit", path)
         if found is None:
             if kind != "continuous":
@@ -186,7 +186,7 @@ class Elements:
         low, high = (self.number(found, key, where, 0.0, optional=True) for key in ("lower", "upper"))
         return Limits((low,), (high,), (speed,), (effort,))
 
-    def _bound(self, limit: Element, key: str, path: str) -> float:
+    def _bound(self, limit: XmlElement, key: str, path: str) -> float:
         """Return a number of a <limit>; infinite, and doubtful, where it is missing."""
         if key not in limit.attributes:
             self.report.doubt(
@@ -195,7 +195,7 @@ class Elements:
             return math.inf
         return self.number(limit, key, path, 0.0)
 
-    def _dynamics(self, element: Element, connection: Connection, path: str) -> Connection:
+    def _dynamics(self, element: XmlElement, connection: Connection, path: str) -> Connection:
         found = self.only(element, "dynamics", path)
         if found is None:
             return connection
@@ -214,7 +214,7 @@ class Elements:
             connection, damping=(damping,) if damping else (), coulomb=(friction,) if friction else ()
         )
 
-    def mimic(self, element: Element, name: str) -> Coupling:
+    def mimic(self, element: XmlElement, name: str) -> Coupling:
         """Return the coupling of a <joint> with <mimic>."""
         path = f"coupling.{name}"
         found = self.only(element, "mimic", f"joint.{name}")
@@ -228,7 +228,7 @@ class Elements:
 
     # parts
 
-    def origin(self, element: Element, path: str) -> Pose:
+    def origin(self, element: XmlElement, path: str) -> Pose:
         """Return the pose of an <origin>, the identity without one."""
         found = self.only(element, "origin", path)
         if found is None:
@@ -243,9 +243,9 @@ class Elements:
             self.report.add_error(where, error)
             return Pose()
 
-    def only(self, element: Element, tag: str, path: str, required: bool = False) -> Element | None:
+    def only(self, element: XmlElement, tag: str, path: str, required: bool = False) -> XmlElement | None:
         """Return the one child with this tag; more than one is a finding, none too if it is required."""
-        found = element.named(tag)
+        found = element.children_with_tag(tag)
         if len(found) > 1:
             self.lines[f"{path}.<{tag}>"] = found[1].line
             self.report.add(f"{path}.<{tag}>", f"a second <{tag}>", f"one in {element}")
@@ -256,13 +256,15 @@ class Elements:
             self.check(found[0], path)
         return found[0] if found else None
 
-    def number(self, element: Element, key: str, path: str, stand_in: float, optional: bool = False) -> float:
+    def number(
+        self, element: XmlElement, key: str, path: str, stand_in: float, optional: bool = False
+    ) -> float:
         """Return one number of an attribute."""
         numbers = self.numbers(element, key, 1, path, optional)
         return numbers[0] if numbers else stand_in
 
     def numbers(
-        self, element: Element, key: str, count: int, path: str, optional: bool = False
+        self, element: XmlElement, key: str, count: int, path: str, optional: bool = False
     ) -> tuple[float, ...]:
         """Return `count` finite numbers of an attribute; nothing when it is wrong or, being optional, not there."""
         self.lines[path] = element.line
@@ -280,14 +282,14 @@ class Elements:
             return ()
         return tuple(strict)
 
-    def check(self, element: Element, path: str) -> None:
+    def check(self, element: XmlElement, path: str) -> None:
         """Report children and attributes whose names are nearly, but not quite, known ones."""
         for child in element.children:
             self._near(child, child.tag, KNOWN_CHILDREN.get(element.tag, ()), path)
         for key in element.attributes:
             self._near(element, key, KNOWN_ATTRIBUTES.get(element.tag, ()), path)
 
-    def _near(self, element: Element, word: str, known: tuple[str, ...], path: str) -> None:
+    def _near(self, element: XmlElement, word: str, known: tuple[str, ...], path: str) -> None:
         near = [] if word in known else difflib.get_close_matches(word, known, n=1, cutoff=0.75)
         if near:
             where = f"{path}.{word}"
@@ -306,7 +308,7 @@ def _short(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _turned(numbers: tuple[float, ...], pose: Pose) -> tuple[float, ...]:
+def _rotate_inertia(numbers: tuple[float, ...], pose: Pose) -> tuple[float, ...]:
     """Return the six inertia numbers of a frame with the orientation of `pose`, in the axes around it."""
     if replace(pose, xyz=(0.0, 0.0, 0.0)).is_identity:
         return numbers

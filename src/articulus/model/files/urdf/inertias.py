@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from articulus.errors import Finding
-from articulus.model.files.lump import merged, welded
+from articulus.model.files.lump import merge_bodies, rigid_groups
 from articulus.model.mechanism import GROUND, Body, Description
 from articulus.model.mechanism.body import NEGLIGIBLE
 from articulus.model.mechanism.numbers import value_of, values_of
@@ -28,7 +28,7 @@ INDEFINITE = 0.25
 """Share of the largest moment by which the smallest of a body that moves may be negative (a shipped Romeo: 0.22)."""
 
 
-def marked(bodies: Iterable[Body]) -> tuple[list[Body], list[Finding]]:
+def mark_doubtful(bodies: Iterable[Body]) -> tuple[list[Body], list[Finding]]:
     """Return the bodies, doubtful ones marked, and what is doubtful; `Description.build` refuses the wrong ones."""
     out, doubts = [], []
     for body in bodies:
@@ -45,9 +45,9 @@ def wrong_bodies(description: Description) -> set[str]:
     """Return the doubtful bodies of those that move as one and together are far from any body of the robot's size."""
     length = _length(description)
     out: set[str] = set()
-    for carrier, parts in welded(description).items():
+    for carrier, parts in rigid_groups(description).items():
         doubtful = {b.name for b, _ in parts if b.doubtful}
-        if doubtful and carrier != GROUND and _far_off(merged(carrier, parts), length):
+        if doubtful and carrier != GROUND and _far_off(merge_bodies(carrier, parts), length):
             out |= doubtful
     return out
 

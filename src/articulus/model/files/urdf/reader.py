@@ -14,9 +14,9 @@ from articulus.model.files.lump import lump_fixed as lumped
 from articulus.model.files.report import Report
 from articulus.model.files.storage import StrPath, as_path, load_text
 from articulus.model.files.urdf.elements import Elements
-from articulus.model.files.urdf.inertias import marked, wrong_bodies
+from articulus.model.files.urdf.inertias import mark_doubtful, wrong_bodies
 from articulus.model.files.urdf.visuals import UrdfVisuals
-from articulus.model.files.xml_tree import Element, parse_xml
+from articulus.model.files.xml_tree import XmlElement, parse_xml
 from articulus.model.mechanism import (
     GROUND,
     MAX_BODIES,
@@ -127,7 +127,7 @@ def _said(finding: Finding) -> bool:
 class _Robot:
     """The <robot> element on its way to a Description."""
 
-    def __init__(self, root: Element, name: str):
+    def __init__(self, root: XmlElement, name: str):
         self.root = root
         self.lines: dict[str, int] = {"": root.line}
         self.report = Report(name, self.lines, {"body": "link", "coupling": "mimic"})
@@ -139,10 +139,10 @@ class _Robot:
             self.report.add("", f"{self.root}", "<robot>", "Is it a URDF file?")
         if any(e.tag.startswith("xacro:") for e in self.root.children):
             self.report.add("", "xacro macros", "plain URDF", "Name it .xacro, or expand it first.")
-        if self.root.named("loop_joint"):
+        if self.root.children_with_tag("loop_joint"):
             self.report.add("", "<loop_joint>", "a tree of links", "Closed loops are not part of URDF.")
-        if len(self.root.named("link")) > MAX_BODIES:
-            self.report.add("", f"{len(self.root.named('link'))} links", f"at most {MAX_BODIES}")
+        if len(self.root.children_with_tag("link")) > MAX_BODIES:
+            self.report.add("", f"{len(self.root.children_with_tag('link'))} links", f"at most {MAX_BODIES}")
         self.report.raise_if_any()
         self.elements.check(self.root, "robot")
 
@@ -151,7 +151,7 @@ class _Robot:
     def description(
         self, free: bool, gravity: Sequence[Any], visuals: UrdfVisuals, couple: bool
     ) -> Description:
-        def body(element: Element, name: str) -> Body:
+        def body(element: XmlElement, name: str) -> Body:
             return replace(self.elements.link(element, name), visuals=visuals.of(element, name))
 
         bodies = self._each("link", "body", body)
@@ -163,7 +163,7 @@ class _Robot:
         if roots and not ground:
             root = next(b.name for b in bodies if b.name not in {j.child for j in joints})
             joints.insert(0, self._base(root, free, {j.name for j in joints}))
-        bodies, doubts = marked(bodies)
+        bodies, doubts = mark_doubtful(bodies)
         couplings = self._couplings(joints) if couple else ()
         standing = ground[0].visuals if ground else ()
         built = self._build(tuple(bodies), tuple(joints), couplings, gravity, standing)
@@ -180,10 +180,10 @@ class _Robot:
                 self.report.doubts.append(found)
         self.report.raise_if_any()
 
-    def _each(self, tag: str, kind: str, read: Callable[[Element, str], Thing]) -> list[Thing]:
+    def _each(self, tag: str, kind: str, read: Callable[[XmlElement, str], Thing]) -> list[Thing]:
         """Return an object for each element of a tag; names have to be there and unique."""
         out: dict[str, Thing] = {}
-        for number, element in enumerate(self.root.named(tag)):
+        for number, element in enumerate(self.root.children_with_tag(tag)):
             name = element.attributes.get("name", "")
             path = f"{kind}.{name or number}"
             if name in out:
@@ -290,7 +290,11 @@ class _Robot:
 
     def _couplings(self, joints: list[Connection]) -> tuple[Coupling, ...]:
         """Return a coupling for each joint that mimics another; one that cannot be is dropped, and doubtful."""
-        found = {j.attributes.get("name", ""): j for j in self.root.named("joint") if j.named("mimic")}
+        found = {
+            j.attributes.get("name", ""): j
+            for j in self.root.children_with_tag("joint")
+            if j.children_with_tag("mimic")
+        }
         moving = {j.name for j in joints if j.joint.nv == 1}
         all_of_them = [self.elements.mimic(found[j.name], j.name) for j in joints if j.name in found]
         for c in all_of_them:

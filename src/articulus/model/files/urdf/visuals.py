@@ -11,7 +11,7 @@ from articulus.model.files.asset_paths import package_folder, place_of, why_outs
 from articulus.model.files.mesh.reader import read_mesh
 from articulus.model.files.report import Report
 from articulus.model.files.urdf.elements import Elements
-from articulus.model.files.xml_tree import Element
+from articulus.model.files.xml_tree import XmlElement
 from articulus.model.mechanism import Box, Capsule, Cylinder, Mesh, Sphere, Visual
 from articulus.model.mechanism.visual import color_text
 
@@ -35,7 +35,7 @@ class UrdfVisuals:
         Folder of each declared package.
     """
 
-    def __init__(self, root: Element, name: str, folder: Path | None, package_roots: Mapping[str, Path]):
+    def __init__(self, root: XmlElement, name: str, folder: Path | None, package_roots: Mapping[str, Path]):
         self.lines: dict[str, int] = {"": root.line}
         self.report = Report(name, self.lines, {"body": "link"})
         self.elements = Elements(self.report, self.lines)
@@ -44,19 +44,22 @@ class UrdfVisuals:
         self.roots = {**own, **package_roots}
         self.meshes: dict[Path, Mesh] = {}
         self.colors: dict[str, str] = {}
-        for material in root.named("material"):
+        for material in root.children_with_tag("material"):
             self._color(material, f"material.{material.attributes.get('name', '')}")
 
-    def of(self, link: Element, name: str) -> tuple[Visual, ...]:
+    def of(self, link: XmlElement, name: str) -> tuple[Visual, ...]:
         """Return what is drawn for a link."""
-        found = [self._visual(v, f"body.{name}.visual[{k}]") for k, v in enumerate(link.named("visual"))]
+        found = [
+            self._visual(v, f"body.{name}.visual[{k}]")
+            for k, v in enumerate(link.children_with_tag("visual"))
+        ]
         return tuple(v for v in found if v is not None)
 
     def doubts(self) -> list[Finding]:
         """Return what is not drawn."""
         return [replace(f, kind=f.kind or "shape") for f in (*self.report.findings, *self.report.doubts)]
 
-    def _visual(self, element: Element, path: str) -> Visual | None:
+    def _visual(self, element: XmlElement, path: str) -> Visual | None:
         self.lines[path] = element.line
         before = len(self.report.findings)
         at = self.elements.origin(element, path)
@@ -71,11 +74,11 @@ class UrdfVisuals:
             self.report.add_error(path, error)
             return None
 
-    def _material(self, element: Element, path: str) -> str:
+    def _material(self, element: XmlElement, path: str) -> str:
         material = self.elements.only(element, "material", path)
         return "" if material is None else self._color(material, path)
 
-    def _color(self, material: Element, path: str) -> str:
+    def _color(self, material: XmlElement, path: str) -> str:
         """Return the color of a <material>: its own, else that of the first one with its name."""
         color = self.elements.only(material, "color", path)
         rgba = self.elements.numbers(color, "rgba", 4, f"{path}.color") if color else ()
@@ -85,9 +88,9 @@ class UrdfVisuals:
         self.colors.setdefault(name, color_text(rgba))
         return color_text(rgba)
 
-    def _solid(self, geometry: Element, path: str) -> Visual | None:
+    def _solid(self, geometry: XmlElement, path: str) -> Visual | None:
         """Return the shape of a <geometry>, at the origin and without color."""
-        makers: dict[str, Callable[[Element, str], Visual | None]] = {
+        makers: dict[str, Callable[[XmlElement, str], Visual | None]] = {
             "box": lambda e, p: Box(self.elements.numbers(e, "size", 3, p)),
             "cylinder": lambda e, p: Cylinder(*self._round(e, p)),
             "capsule": lambda e, p: Capsule(*self._round(e, p)),
@@ -108,11 +111,11 @@ class UrdfVisuals:
                 self.report.add_error(f"{path}.{shape.tag}", error)
             return None
 
-    def _round(self, element: Element, path: str) -> tuple[float, float]:
+    def _round(self, element: XmlElement, path: str) -> tuple[float, float]:
         radius, length = (self.elements.number(element, key, path, 0.0) for key in ("radius", "length"))
         return radius, length
 
-    def _mesh(self, element: Element, path: str) -> Mesh | None:
+    def _mesh(self, element: XmlElement, path: str) -> Mesh | None:
         filename = element.attributes.get("filename", "")
         scale = self.elements.numbers(element, "scale", 3, path, optional=True)
         if "scale" in element.attributes and not all(scale or (0.0,)):
@@ -120,7 +123,7 @@ class UrdfVisuals:
                 self.report.add(path, "a scale of zero", "factors other than zero")
             return None
         mesh = self._file(filename, path)
-        return mesh.scaled(scale) if mesh is not None and scale else mesh
+        return mesh.scale(scale) if mesh is not None and scale else mesh
 
     def _file(self, filename: str, path: str) -> Mesh | None:
         """Return the mesh of a file, each file read once."""

@@ -15,7 +15,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from articulus.errors import DoubtfulModel, Finding, ModelError, doubtful
-from articulus.model.files.mesh.written import mesh_bytes, mesh_files, meshes_of
+from articulus.model.files.mesh.export import mesh_bytes, mesh_files, meshes_of
 from articulus.model.files.storage import StrPath, as_path, write_bytes, write_text
 from articulus.model.files.urdf.reader import FIXED_BASE
 from articulus.model.mechanism import (
@@ -58,7 +58,7 @@ def write_urdf(description: Description, path: StrPath) -> None:
     for mesh in meshes_of(description):
         write_bytes(place.parent / files[mesh.geometry], mesh_bytes(mesh))
     write_text(path, text)
-    left = [v for v in _drawn(description) if not isinstance(v, SHAPES)]
+    left = [v for v in _all_visuals(description) if not isinstance(v, SHAPES)]
     if left:
         kinds = ", ".join(sorted({v.type_name for v in left}))
         doubtful(
@@ -161,7 +161,7 @@ def _limits(c: Connection) -> tuple[float, float, float, float]:
     return low if c.limits.lower else -math.inf, high, speed, effort
 
 
-def _drawn(d: Description) -> list[Visual]:
+def _all_visuals(d: Description) -> list[Visual]:
     return [*d.visuals, *(v for b in d.bodies for v in b.visuals)]
 
 
@@ -176,7 +176,7 @@ class _Writer:
     def lines(self) -> Iterator[str]:
         yield '<?xml version="1.0"?>'
         yield f"<robot name={quoteattr(self.d.name)}>"
-        if not self.rooted:
+        if not self.has_root:
             yield from self._link(Body(GROUND, massless="the fixed world"), self.d.visuals)
         for c in self.d.connections:
             yield from self._connection(c)
@@ -188,7 +188,7 @@ class _Writer:
         yield "</robot>"
 
     @property
-    def rooted(self) -> bool:
+    def has_root(self) -> bool:
         """Whether the root link is the one body that the reader welds to ground by itself."""
         first = [c for c in self.d.connections if c.parent == GROUND]
         alone = len(first) == 1 and not self.d.visuals and all(f.body != GROUND for f in self.d.frames)
@@ -245,7 +245,7 @@ class _Writer:
 
     def _connection(self, c: Connection) -> Iterator[str]:
         """Yield the joint; where its frame is not that of the child, with a link without mass between them."""
-        if self.rooted and c.parent == GROUND:
+        if self.has_root and c.parent == GROUND:
             return
         if c.child_at.is_identity:
             yield from self._joint(c, c.child)

@@ -83,11 +83,11 @@ def read_xacro(
             "(articulus info path --set expand_xacro=true) if you trust it, or the URDF that xacro makes of it"
         )
     roots = options.get("package_roots")
-    text = _expanded(place, arguments or {}, roots if isinstance(roots, Mapping) else {})
+    text = _expand(place, arguments or {}, roots if isinstance(roots, Mapping) else {})
     return parse_urdf(text, place.name, folder=place.parent, **options)
 
 
-def _expanded(place: Path, arguments: Mapping[str, str], roots: Mapping[str, Any]) -> str:
+def _expand(place: Path, arguments: Mapping[str, str], roots: Mapping[str, Any]) -> str:
     if importlib.util.find_spec("xacro") is None:
         raise UnsupportedOperation(
             f"{place.name}: xacro macros are expanded by the package xacro, which is not installed: pip install xacro"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from articulus.model.library.looks import Looks
-from articulus.model.library.looks.shapes import BLACK, GREY, STEEL, WHITE, disc, limb, tapered, tube
+from articulus.model.library.looks.shapes import BLACK, GREY, STEEL, WHITE, disc, limb, tapered_link, tube
 
 
 def puma600() -> Looks:
@@ -19,12 +19,12 @@ def puma600() -> Looks:
             disc((0, -0.08, 0), (0, 1, 0), 0.07, 0.02, GREY),
         ),
         "link2": (
-            tapered((-0.11, 0), (0.432, 0), (0.26, 0.15), 0.11, WHITE),
+            tapered_link((-0.11, 0), (0.432, 0), (0.26, 0.15), 0.11, WHITE),
             disc((0, 0, 0), (0, 0, 1), 0.095, 0.13, GREY),
             disc((0.432, 0, 0), (0, 0, 1), 0.06, 0.13, GREY),
         ),
         "link3": (
-            tapered((0, 0.04), (0.02, -0.36), (0.17, 0.09), 0.09, WHITE),
+            tapered_link((0, 0.04), (0.02, -0.36), (0.17, 0.09), 0.09, WHITE),
             tube((0.02, -0.36, 0), (0.02, -0.4, 0), 0.04, GREY),
         ),
         "link4": (

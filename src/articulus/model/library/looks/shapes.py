@@ -51,7 +51,7 @@ def plate(outline: Sequence[Point] | np.ndarray, width: float, color: str, z: fl
     return Mesh(corners, np.arange(len(corners)).reshape(-1, 3), color=color)
 
 
-def tapered(
+def tapered_link(
     start: Point, end: Point, sizes: tuple[float, float], width: float, color: str, z: float = 0.0
 ) -> Mesh:
     """Return a link in the x-y plane from one point to another, as high as two sizes at its ends, round at both."""

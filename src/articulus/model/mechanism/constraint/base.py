@@ -53,7 +53,7 @@ class Kinematics(Protocol):
     def joint_type(self, joint: str) -> Joint:
         """Return the type of a joint of the mechanism, its parameters as symbols."""
 
-    def resolved(self, joint: Joint) -> Joint:
+    def joint_on_symbols(self, joint: Joint) -> Joint:
         """Return a joint type with its parameters as symbols."""
 
     def pose(self, pose: Pose) -> Transform:
@@ -95,7 +95,7 @@ class Constraint(abc.ABC):
     def residual(self, k: Kinematics) -> SX:
         """Return the rows; they may use the velocity only when the constraint is not holonomic."""
 
-    def lifted(self, q: Sequence[int], v: Sequence[int], description: Description) -> Constraint:
+    def lift(self, q: Sequence[int], v: Sequence[int], description: Description) -> Constraint:
         """Return the constraint for a mechanism with more coordinates, of which those at q and v are the present ones."""
         return self
 

@@ -11,7 +11,7 @@ from casadi import SX
 
 from articulus.errors import Finding
 from articulus.model.mechanism.constraint.base import Constraint, Kinematics
-from articulus.model.mechanism.constraint.formula import Formula, formula, numbered, wrong_sizes
+from articulus.model.mechanism.constraint.formula import Formula, formula, number_rows, wrong_sizes
 from articulus.model.mechanism.numbers import convert
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class CustomConstraint(Constraint):
         convert(self, function=formula("q, t"))
 
     def row_names(self, description: Description) -> tuple[str, ...]:
-        return numbered(self.function.rows)
+        return number_rows(self.function.rows)
 
     def turning(self, description: Description) -> tuple[bool | None, ...]:
         return (None,) * self.function.rows
@@ -47,7 +47,7 @@ class CustomConstraint(Constraint):
     def residual(self, k: Kinematics) -> SX:
         return self.function(k.q, k.t)
 
-    def lifted(self, q: Sequence[int], v: Sequence[int], description: Description) -> CustomConstraint:
+    def lift(self, q: Sequence[int], v: Sequence[int], description: Description) -> CustomConstraint:
         every, t = SX.sym("q", description.nq), SX.sym("t")
         rows = self.function(every[list(q)], t)
         return replace(self, function=Formula(ca.Function("lifted", [every, t], [rows]), "q, t"))

@@ -79,7 +79,7 @@ def formula(inputs: str) -> Any:
     return lambda held: held if isinstance(held, Formula) else Formula(held, inputs)
 
 
-def numbered(rows: int) -> tuple[str, ...]:
+def number_rows(rows: int) -> tuple[str, ...]:
     """Return names of rows that have none: their numbers, nothing for a single row."""
     return tuple(map(str, range(rows))) if rows > 1 else ("",) * rows
 

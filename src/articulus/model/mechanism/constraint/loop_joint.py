@@ -66,7 +66,9 @@ class LoopJoint(Constraint):
 
     def residual(self, k: Kinematics) -> SX:
         between = k.relative(self.parent, self.child)
-        return k.resolved(self.joint).closure(k.pose(self.at).inverse() @ between @ k.pose(self.child_at))
+        return k.joint_on_symbols(self.joint).closure(
+            k.pose(self.at).inverse() @ between @ k.pose(self.child_at)
+        )
 
     def findings(self, where: str, description: Description) -> Iterator[Finding]:
         if not self.joint.closure_names:

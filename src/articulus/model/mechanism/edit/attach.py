@@ -10,9 +10,9 @@ from articulus.model.mechanism.body import GROUND, Body
 from articulus.model.mechanism.connection import Connection
 from articulus.model.mechanism.constraint import Constraint, NoSlip, PrescribedPoint, Touching, references
 from articulus.model.mechanism.description import Description
-from articulus.model.mechanism.edit.couplings import renamed
+from articulus.model.mechanism.edit.couplings import rename_couplings
 from articulus.model.mechanism.edit.equipment import with_prefix
-from articulus.model.mechanism.edit.rebuild import composed, rebuilt, taken_over
+from articulus.model.mechanism.edit.rebuild import compose, rebuilt, taken_over
 from articulus.model.mechanism.equipment import Equipment
 from articulus.model.mechanism.joint import Fixed, Free, Joint
 from articulus.model.mechanism.pose import Pose
@@ -22,7 +22,7 @@ ON_THE_GROUND = (PrescribedPoint, Touching, NoSlip)
 """Constraints that are about the ground without naming it."""
 
 
-def attached(
+def attach(
     d: Description,
     other: Description,
     at: str,
@@ -53,21 +53,25 @@ def attached(
     body, frame = d.carrier(at)
     _require_new_names(d, other, prefix, base)
 
-    def seen(visuals: tuple[Visual, ...]) -> tuple[Visual, ...]:
-        return tuple(v.renamed(lambda name: _named(name, prefix, prefix + base)) for v in visuals)
+    def rename_visuals(visuals: tuple[Visual, ...]) -> tuple[Visual, ...]:
+        return tuple(v.rename(lambda name: _new_name(name, prefix, prefix + base)) for v in visuals)
 
-    mount = Body(prefix + base, massless=f"the ground of '{other.name}'", visuals=seen(other.visuals))
+    mount = Body(
+        prefix + base, massless=f"the ground of '{other.name}'", visuals=rename_visuals(other.visuals)
+    )
     here = Connection(
-        mount.name, joint or Fixed(), body, mount.name, _placed(frame.at, pose), node=frame.node
+        mount.name, joint or Fixed(), body, mount.name, _joint_pose(frame.at, pose), node=frame.node
     )
     resting = body == GROUND and joint is None
-    moved = [_renamed(c, prefix, mount.name, resting) for c in other.connections]
-    bodies = [dataclasses.replace(b, name=prefix + b.name, visuals=seen(b.visuals)) for b in other.bodies]
+    moved = [_rename_connection(c, prefix, mount.name, resting) for c in other.connections]
+    bodies = [
+        dataclasses.replace(b, name=prefix + b.name, visuals=rename_visuals(b.visuals)) for b in other.bodies
+    ]
     frames = [
-        dataclasses.replace(f, name=prefix + f.name, body=_named(f.body, prefix, mount.name))
+        dataclasses.replace(f, name=prefix + f.name, body=_new_name(f.body, prefix, mount.name))
         for f in other.frames
     ]
-    theirs = with_prefix(other.equipment, prefix, lambda name: _named(name, prefix, mount.name))
+    theirs = with_prefix(other.equipment, prefix, lambda name: _new_name(name, prefix, mount.name))
     bare = rebuilt(
         d,
         bodies=(*d.bodies, mount, *bodies),
@@ -75,22 +79,24 @@ def attached(
         frames=(*d.frames, *frames),
         constraints=(),
         findings=d.findings + other.findings,
-        couplings=d.couplings + renamed(other.couplings, prefix),
+        couplings=d.couplings + rename_couplings(other.couplings, prefix),
         equipment=Equipment(d.equipment.devices + theirs.devices, d.equipment.states + theirs.states),
     )
     in_place = resting and here.at.is_identity
     added = [_constraint(c, prefix, mount.name, in_place) for c in other.constraints]
-    constraints = taken_over("attached", d.constraints, d, bare)
-    return rebuilt(bare, constraints=constraints + taken_over("attached", added, other, bare, prefix=prefix))
+    constraints = taken_over("with_attached", d.constraints, d, bare)
+    return rebuilt(
+        bare, constraints=constraints + taken_over("with_attached", added, other, bare, prefix=prefix)
+    )
 
 
-def _placed(frame: Pose, pose: Pose) -> Pose:
+def _joint_pose(frame: Pose, pose: Pose) -> Pose:
     """Return the pose of the joint in the body."""
-    found = composed(frame, pose)
+    found = compose(frame, pose)
     if found is None:
         raise InputError(
             Finding(
-                "attached",
+                "with_attached",
                 "parameters in the rotation of the frame, or of `pose` on a frame that is turned",
                 "plain numbers there",
                 "Add a frame at the right place, and attach without `pose`",
@@ -99,14 +105,14 @@ def _placed(frame: Pose, pose: Pose) -> Pose:
     return found
 
 
-def _named(name: str, prefix: str, mount: str) -> str:
+def _new_name(name: str, prefix: str, mount: str) -> str:
     return mount if name == GROUND else prefix + name
 
 
-def _renamed(c: Connection, prefix: str, mount: str, resting: bool) -> Connection:
+def _rename_connection(c: Connection, prefix: str, mount: str, resting: bool) -> Connection:
     names: dict[str, Any] = {
         "name": prefix + c.name,
-        "parent": _named(c.parent, prefix, mount),
+        "parent": _new_name(c.parent, prefix, mount),
         "child": prefix + c.child,
     }
     if c.parent == GROUND and isinstance(c.joint, Free) and not resting:
@@ -121,7 +127,7 @@ def _constraint(c: Constraint, prefix: str, mount: str, in_place: bool) -> Const
             'attached at "ground" without a pose or joint'
         )
     names: dict[str, Any] = {
-        field: _named(name, prefix, mount) if kind == "frame" else prefix + name
+        field: _new_name(name, prefix, mount) if kind == "frame" else prefix + name
         for field, kind, name in references(c)
     }
     return dataclasses.replace(c, name=prefix + c.name, **names)  # type: ignore[type-var]

@@ -20,7 +20,7 @@ def shares(d: Description) -> dict[str, float]:
         held = dict(device.values)
         if device.type != "frame_wrench":
             continue
-        body, frame = _loaded(d, held["frame"])
+        body, frame = _carried_body(d, held["frame"])
         if body is None or frame != Pose(values_of(body.com)) or not np.any(gravity := _gravity(d)):
             continue
         weight = value_of(body.mass) * gravity
@@ -30,15 +30,15 @@ def shares(d: Description) -> dict[str, float]:
     return found
 
 
-def compensated(d: Description, by_frame: dict[str, float]) -> Description:
+def compensate(d: Description, by_frame: dict[str, float]) -> Description:
     """Return the mechanism in which devices take off these shares of the weight, at the present centers of mass."""
-    centers = {frame: _loaded(d, frame)[0] for frame in by_frame}
+    centers = {frame: _carried_body(d, frame)[0] for frame in by_frame}
     frames = tuple(
         dataclasses.replace(f, at=Pose(values_of(body.com))) if (body := centers.get(f.name)) else f
         for f in d.frames
     )
 
-    def renewed(device: Device) -> Device:
+    def renew(device: Device) -> Device:
         held = dict(device.values)
         body = centers.get(held.get("frame", "")) if device.type == "frame_wrench" else None
         if body is None:
@@ -47,7 +47,7 @@ def compensated(d: Description, by_frame: dict[str, float]) -> Description:
         held["wrench"] = (0.0, 0.0, 0.0, *map(float, force))
         return dataclasses.replace(device, values=tuple(held.items()))
 
-    equipment = dataclasses.replace(d.equipment, devices=tuple(map(renewed, d.equipment.devices)))
+    equipment = dataclasses.replace(d.equipment, devices=tuple(map(renew, d.equipment.devices)))
     return dataclasses.replace(d, frames=frames, equipment=equipment)
 
 
@@ -55,7 +55,7 @@ def _gravity(d: Description) -> np.ndarray:
     return np.array(values_of(d.gravity))
 
 
-def _loaded(d: Description, name: str) -> tuple[Body | None, Pose | None]:
+def _carried_body(d: Description, name: str) -> tuple[Body | None, Pose | None]:
     """Return the body with mass whose center a frame is named after, and where the frame is on it; None for others."""
     owner, frame = d.carrier(name)
     body = next((b for b in d.bodies if b.name == owner), None)

@@ -22,7 +22,7 @@ def held_followers(
     """
     held, left = dict(positions), list[Coupling]()
     for name in positions:
-        d.require_independent(name, "locked")
+        d.require_independent(name, "with_locked")
     for c in d.couplings:
         still = {name: float(np.ravel(held[name])[0]) for name in c.to if name in held}
         if not still:
@@ -54,7 +54,7 @@ def without_joints(couplings: Sequence[Coupling], gone: Collection[str]) -> tupl
     return tuple(c for c in couplings if not {c.joint, *c.to} & set(gone))
 
 
-def renamed(couplings: Sequence[Coupling], prefix: str) -> tuple[Coupling, ...]:
+def rename_couplings(couplings: Sequence[Coupling], prefix: str) -> tuple[Coupling, ...]:
     """Return couplings of joints with a prefix before their names."""
     return tuple(
         dataclasses.replace(c, joint=prefix + c.joint, to=tuple(prefix + name for name in c.to))

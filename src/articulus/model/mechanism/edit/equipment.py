@@ -36,7 +36,7 @@ def without_names(equipment: Equipment, joints: Collection[str], places: Collect
 def with_prefix(equipment: Equipment, prefix: str, place: Callable[[str], str]) -> Equipment:
     """Return the equipment of a mechanism whose names have a prefix; `place` gives the new name of a body or frame."""
     return Equipment(
-        tuple(_renamed(d, prefix, place) for d in equipment.devices),
+        tuple(_rename_device(d, prefix, place) for d in equipment.devices),
         tuple(_renamed_state(s, prefix) for s in equipment.states),
     )
 
@@ -49,10 +49,10 @@ def _names(device: Device, fields: tuple[str, ...]) -> Iterator[str]:
             yield from (held,) if isinstance(held, str) else held
 
 
-def _renamed(device: Device, prefix: str, place: Callable[[str], str]) -> Device:
+def _rename_device(device: Device, prefix: str, place: Callable[[str], str]) -> Device:
     def new(field: str, held: Any) -> Any:
         if isinstance(held, Device):
-            return _renamed(held, prefix, place)
+            return _rename_device(held, prefix, place)
         if field == "name" or field in JOINTS:
             return prefix + held if isinstance(held, str) else tuple(prefix + name for name in held)
         return place(held) if field in PLACES else held

@@ -7,7 +7,7 @@ from typing import Any
 
 from articulus.errors import InputError
 from articulus.model.mechanism.description import Description
-from articulus.model.mechanism.edit.compensation import compensated, shares
+from articulus.model.mechanism.edit.compensation import compensate, shares
 from articulus.model.mechanism.edit.rebuild import rebuilt, require_names
 
 
@@ -31,4 +31,4 @@ def with_inertia(d: Description, body: str, **numbers: Any) -> Description:
         )
     checked: dict[str, Any] = {"doubtful": ""} if "inertia" in numbers else {}
     new = dataclasses.replace(old, massless="", **checked, **numbers)
-    return compensated(rebuilt(d, bodies=tuple(new if b is old else b for b in d.bodies)), shares(d))
+    return compensate(rebuilt(d, bodies=tuple(new if b is old else b for b in d.bodies)), shares(d))

@@ -15,13 +15,13 @@ from articulus.model.mechanism.constraint import Constraint, Lock, Prescribed, r
 from articulus.model.mechanism.description import Description
 from articulus.model.mechanism.edit.couplings import held_followers
 from articulus.model.mechanism.edit.equipment import without_names
-from articulus.model.mechanism.edit.rebuild import composed, rebuilt, require_names, taken_over
+from articulus.model.mechanism.edit.rebuild import compose, rebuilt, require_names, taken_over
 from articulus.model.mechanism.joint import Fixed
 from articulus.model.mechanism.numbers import parameters_in
 from articulus.model.mechanism.pose import Pose
 
 
-def locked(d: Description, positions: Mapping[str, Sequence[float]]) -> Description:
+def lock_joints(d: Description, positions: Mapping[str, Sequence[float]]) -> Description:
     """Return the mechanism with joints that are held: each becomes a fixed joint at the given position.
 
     Joints that follow held ones alone are held with them. Bodies, frames and visuals stay, so that everything can still be asked about them; the equations count bodies behind
@@ -33,12 +33,12 @@ def locked(d: Description, positions: Mapping[str, Sequence[float]]) -> Descript
     positions : dict of joint name to numbers [rad, m]
         Its coordinates.
     """
-    require_names("locked", "joint", positions, (c.name for c in d.connections), d.name)
+    require_names("with_locked", "joint", positions, (c.name for c in d.connections), d.name)
     positions, couplings = held_followers(d, positions)
     bodies, connections = list(d.bodies), list[Connection]()
     for c in d.connections:
         if c.name in positions and c.joint.nq:
-            added, *rest = _held(c, positions[c.name])
+            added, *rest = _fixed_joints(c, positions[c.name])
             bodies += added
             connections += rest
         else:
@@ -51,16 +51,16 @@ def locked(d: Description, positions: Mapping[str, Sequence[float]]) -> Descript
         couplings=couplings,
         equipment=without_names(d.equipment, positions, ()),
     )
-    kept = [c for c in d.constraints if not _replaced(c, positions)]
+    kept = [c for c in d.constraints if not _is_replaced(c, positions)]
     held = {
         f"{name}.{part}" if part else name: float(value)
         for name, values in positions.items()
         for part, value in zip(d.joint_type(name).coordinate_names, values)
     }
-    return rebuilt(bare, constraints=taken_over("locked", kept, d, bare, held))
+    return rebuilt(bare, constraints=taken_over("with_locked", kept, d, bare, held))
 
 
-def _replaced(c: Constraint, positions: Mapping[str, Sequence[float]]) -> bool:
+def _is_replaced(c: Constraint, positions: Mapping[str, Sequence[float]]) -> bool:
     """Whether a constraint only says where a joint is that is now held; raise InputError for one that says more."""
     named = [name for _, kind, name in references(c) if kind == "joint" and name in positions]
     if named and not isinstance(c, Lock | Prescribed):
@@ -71,13 +71,13 @@ def _replaced(c: Constraint, positions: Mapping[str, Sequence[float]]) -> bool:
     return bool(named)
 
 
-def _held(c: Connection, values: Sequence[float]) -> tuple[list[Body], *tuple[Connection, ...]]:
+def _fixed_joints(c: Connection, values: Sequence[float]) -> tuple[list[Body], *tuple[Connection, ...]]:
     """Return bodies that are added, and fixed joints in place of one that is held."""
     X = _pose(c, values)
     if np.array_equal(X, np.eye(4)):
         return [], _fixed(c, c.at, c.child_at)
-    at = composed(c.at, Pose.from_matrix(X))
-    child_at = composed(c.child_at, Pose.from_matrix(np.linalg.inv(X)))
+    at = compose(c.at, Pose.from_matrix(X))
+    child_at = compose(c.child_at, Pose.from_matrix(np.linalg.inv(X)))
     if at is not None:
         return [], _fixed(c, at, c.child_at)
     if child_at is not None:

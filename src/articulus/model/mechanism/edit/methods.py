@@ -12,13 +12,13 @@ from articulus.errors import Finding, InputError
 from articulus.model.mechanism.body import six_of
 from articulus.model.mechanism.denavit_hartenberg import Convention, DHTable, to_table
 from articulus.model.mechanism.description import Description
-from articulus.model.mechanism.edit.attach import attached
-from articulus.model.mechanism.edit.compensation import compensated, shares
+from articulus.model.mechanism.edit.attach import attach
+from articulus.model.mechanism.edit.compensation import compensate, shares
 from articulus.model.mechanism.edit.inertia import with_inertia
-from articulus.model.mechanism.edit.lock import locked
+from articulus.model.mechanism.edit.lock import lock_joints
 from articulus.model.mechanism.edit.rebuild import rebuilt
 from articulus.model.mechanism.edit.remove import without
-from articulus.model.mechanism.edit.scale import Scale, scaled
+from articulus.model.mechanism.edit.scale import SimilarityFactors, rescale
 from articulus.model.mechanism.joint import Joint
 from articulus.model.mechanism.numbers import as_gravity, as_number, as_vector
 from articulus.model.mechanism.pose import Pose
@@ -37,7 +37,7 @@ class Editing:
         """Return the mechanism of a validated description."""
         raise NotImplementedError
 
-    def locked(self, joints: str | Sequence[str] | Mapping[str, Any], q: Any = None) -> Self:
+    def with_locked(self, joints: str | Sequence[str] | Mapping[str, Any], q: Any = None) -> Self:
         """Return the mechanism with joints held: the reduced model.
 
         A held joint becomes a fixed one. Bodies, frames and visuals stay; the inertia of bodies behind fixed joints counts with
@@ -61,7 +61,7 @@ class Editing:
         held |= dict.fromkeys(set(names) - set(held), np.zeros(0))
         if isinstance(joints, Mapping):
             held = {name: np.atleast_1d(np.asarray(x, dtype=float)) for name, x in joints.items()}
-        return self.from_description(locked(d, held))
+        return self.from_description(lock_joints(d, held))
 
     def to_dh(self, convention: Convention = "standard", *, tip: str = "") -> DHTable:
         """Return the Denavit-Hartenberg table of an open serial chain of hinges and slides.
@@ -91,7 +91,7 @@ class Editing:
         """
         return self.from_description(without(self.description, bodies))
 
-    def attached(
+    def with_attached(
         self,
         other: Any,
         at: str,
@@ -127,10 +127,10 @@ class Editing:
         `at` is on the ground and no joint is given: then it floats on.
         """
         if not isinstance(other, Editing):
-            raise InputError(Finding("attached", repr(other), "a Mechanism"))
+            raise InputError(Finding("with_attached", repr(other), "a Mechanism"))
         where = Pose.of(pose)
         return self.from_description(
-            attached(self.description, other.description, at, joint, where, prefix, base)
+            attach(self.description, other.description, at, joint, where, prefix, base)
         )
 
     def with_inertia(self, body: str, *, mass: Any = None, com: Any = None, inertia: Any = None) -> Self:
@@ -160,9 +160,9 @@ class Editing:
         take off the same share of the new weight. Without gravity the share is lost with the weight.
         """
         d = self.description
-        return self.from_description(compensated(rebuilt(d, gravity=as_gravity(gravity)), shares(d)))
+        return self.from_description(compensate(rebuilt(d, gravity=as_gravity(gravity)), shares(d)))
 
-    def scaled(self, length: float, *, mass: float | None = None, time: float | None = None) -> Self:
+    def with_scale(self, length: float, *, mass: float | None = None, time: float | None = None) -> Self:
         """Return a dynamically similar mechanism of another size: every number times the factor of its unit.
 
         With factors l, m, t of length, mass and time: lengths, poses, shapes and slides l; masses m; inertias, armatures of
@@ -184,9 +184,9 @@ class Editing:
         Named parameters keep their values and meaning: a field that holds one becomes a factor times it. Components and states of the
         model file are left behind.
         """
-        size = Scale(
+        size = SimilarityFactors(
             length,
             length**3 if mass is None else mass,
             math.sqrt(length) if time is None and length > 0 else (1.0 if time is None else time),
         )
-        return self.from_description(scaled(self.description, size))
+        return self.from_description(rescale(self.description, size))

@@ -25,7 +25,7 @@ def rebuilt(d: Description, **changes: Any) -> Description:
     return Description.build(**({f.name: getattr(d, f.name) for f in dataclasses.fields(d)} | changes))
 
 
-def composed(first: Pose, second: Pose) -> Pose | None:
+def compose(first: Pose, second: Pose) -> Pose | None:
     """Return the pose `second` behind `first`, None where parameters in their rotations leave no Pose that says it."""
     if first.is_identity or second.is_identity:
         return second if first.is_identity else first

@@ -32,7 +32,9 @@ def without(d: Description, bodies: Sequence[str]) -> Description:
     connections = tuple(c for c in d.connections if c.child not in gone)
     frames = tuple(f for f in d.frames if f.body not in gone)
     kept_bodies = tuple(
-        dataclasses.replace(b, visuals=_seen(b.visuals, gone)) for b in d.bodies if b.name not in gone
+        dataclasses.replace(b, visuals=_remaining_visuals(b.visuals, gone))
+        for b in d.bodies
+        if b.name not in gone
     )
     lost = {
         "frame": gone | {f.name for f in d.frames if f.body in gone},
@@ -46,13 +48,13 @@ def without(d: Description, bodies: Sequence[str]) -> Description:
         frames=frames,
         constraints=(),
         couplings=couplings,
-        visuals=_seen(d.visuals, gone),
+        visuals=_remaining_visuals(d.visuals, gone),
         equipment=without_names(d.equipment, lost["joint"], lost["frame"]),
     )
     kept = [c for c in d.constraints if not any(name in lost[kind] for _, kind, name in references(c))]
     return rebuilt(bare, constraints=taken_over("without", kept, d, bare))
 
 
-def _seen(visuals: tuple[Visual, ...], gone: set[str]) -> tuple[Visual, ...]:
+def _remaining_visuals(visuals: tuple[Visual, ...], gone: set[str]) -> tuple[Visual, ...]:
     """Return the shapes that do not end on a body that goes."""
     return tuple(v for v in visuals if not (isinstance(v, Strut) and v.body in gone))

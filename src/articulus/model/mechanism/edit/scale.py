@@ -45,7 +45,7 @@ DIMENSIONS = {
 
 
 @dataclass(frozen=True)
-class Scale:
+class SimilarityFactors:
     """Factors of length, mass and time; every number of a model is multiplied by that of its unit."""
 
     length: float
@@ -56,7 +56,7 @@ class Scale:
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
             if not (isinstance(value, float | int) and 0 < value < np.inf):
-                raise InputError(f"scaled: {field.name} = {value!r}; expected a factor above zero")
+                raise InputError(f"with_scale: {field.name} = {value!r}; expected a factor above zero")
 
     def of(self, unit: str, turning: bool = True) -> float:
         """Return the factor of a unit such as "N m s/rad or N s/m", the first for what turns and the second for what slides."""
@@ -69,7 +69,7 @@ class Scale:
         return float(np.prod(np.array([self.mass, self.length, self.time]) ** powers))
 
 
-def scaled(d: Description, s: Scale) -> Description:
+def rescale(d: Description, s: SimilarityFactors) -> Description:
     """Return the mechanism with every number multiplied by the factor of its unit.
 
     If q(t) is a motion of the old mechanism under forces tau(t), then q(t / s.time), slides multiplied by s.length, is one of
@@ -97,12 +97,12 @@ def _times(x: Number, factor: float) -> Number:
     return x if factor == 1 else x * factor  # a parameter keeps its value and the unit it had
 
 
-def _fields(thing: Any, s: Scale, turning: tuple[bool, ...] = (True,)) -> Any:
+def _fields(thing: Any, s: SimilarityFactors, turning: tuple[bool, ...] = (True,)) -> Any:
     """Return a dataclass with its numbers, and those of what it holds, scaled; `turning` says which degrees of freedom turn."""
     if isinstance(thing, Modes):
         return _modes(thing, s)
     if isinstance(thing, Mesh):
-        thing = thing.scaled((s.length,) * 3)
+        thing = thing.scale((s.length,) * 3)
     changes: dict[str, Any] = {}
     for field in dataclasses.fields(thing):
         held = getattr(thing, field.name)
@@ -120,20 +120,20 @@ def _fields(thing: Any, s: Scale, turning: tuple[bool, ...] = (True,)) -> Any:
     return dataclasses.replace(thing, **changes)
 
 
-def _connection(c: Connection, s: Scale) -> Connection:
+def _connection(c: Connection, s: SimilarityFactors) -> Connection:
     flags = c.joint.rotational[: c.joint.nv]
     if len(set(flags)) > 1 and any(values_of(c.coulomb)) and s.length != 1:
         raise InputError(
-            f"scaled: joint '{c.name}' turns and slides with one coulomb_speed, which cannot be scaled for both; expected dry "
+            f"with_scale: joint '{c.name}' turns and slides with one coulomb_speed, which cannot be scaled for both; expected dry "
             "friction in joints that do one of the two"
         )
     return _fields(c, s, flags)
 
 
-def _constraint(c: Constraint, d: Description, s: Scale) -> Constraint:
+def _constraint(c: Constraint, d: Description, s: SimilarityFactors) -> Constraint:
     if isinstance(c, CUSTOM):
         raise InputError(
-            f"scaled: constraint '{c.name}' is a function of your own, whose units are not known; expected constraints of the "
+            f"with_scale: constraint '{c.name}' is a function of your own, whose units are not known; expected constraints of the "
             "package"
         )
     if isinstance(c, Lock):
@@ -155,7 +155,7 @@ def _coordinates(joint: Joint) -> tuple[bool, ...]:
     return (True,) * 4 + (False,) * (joint.nq - 4)
 
 
-def _motion(f: TimeFunction, s: Scale, turning: bool) -> TimeFunction:
+def _motion(f: TimeFunction, s: SimilarityFactors, turning: bool) -> TimeFunction:
     if isinstance(f, Polynomial):
         first = s.of("rad or m", turning)
         return Polynomial(tuple(_times(x, first / s.time**k) for k, x in enumerate(f.coefficients)))
@@ -166,7 +166,7 @@ def _motion(f: TimeFunction, s: Scale, turning: bool) -> TimeFunction:
     return _fields(f, s, (turning,))
 
 
-def _modes(m: Modes, s: Scale) -> Modes:
+def _modes(m: Modes, s: SimilarityFactors) -> Modes:
     """Return modes of a body of another size; rows are angular first, modal coordinates are plain numbers."""
     D = np.array([s.length] * 3 + [1.0] * 3)
     rigid, mixed, modal = s.mass * np.outer(D, D), s.mass * s.length * D[:, None], s.mass * s.length**2

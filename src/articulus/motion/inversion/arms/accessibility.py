@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from articulus.dynamics.constrained import constrained_inverse
+from articulus.dynamics.constrained_numbers import constrained_inverse
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError
 from articulus.motion.inversion.arms.outputs import read_outputs

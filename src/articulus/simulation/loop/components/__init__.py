@@ -135,13 +135,9 @@ DISTURBANCES = (
 ALL_COMPONENTS: tuple[type[Component], ...] = (*SENSORS, *CONTROLLERS, *ACTUATORS, *DISTURBANCES)
 
 __all__ = [
-    "ACTUATORS",
     "ALL_COMPONENTS",
-    "CONTROLLERS",
-    "DISTURBANCES",
     "PD",
     "PID",
-    "SENSORS",
     "Accelerometer",
     "Backlash",
     "BeamForces",

@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 from casadi import SX
 
-from articulus.dynamics.loops.factor import Factored
+from articulus.dynamics.loops.factor import Factorization
 from articulus.errors import NumericalError
 from articulus.model.mechanism import Description
 from articulus.model.mechanism.numbers import as_numbers, convert, quantity
@@ -131,7 +131,7 @@ class ComputedTorque(Controller):
         if not others:
             return command_joints(s, self, force[driven])
         H = model_quantity(s, self, "mass_matrix", q)
-        moved = -Factored(H[others, others]).solve(force[others])
+        moved = -Factorization(H[others, others]).solve(force[others])
         return command_joints(s, self, force[driven] + ca.mtimes(H[driven, others], moved))
 
     def _driven(self, s: Scope) -> tuple[str, ...]:
@@ -246,7 +246,7 @@ class ComputedTorque(Controller):
         G = model_quantity(s, self, "constraint_jacobian", q, s.t)
         gamma = model_quantity(s, self, "constraint_acceleration", q, v, SX.zeros(v.numel()), s.t)
         own, rest = G[:, driven], G[:, others]
-        normal = Factored(ca.mtimes(rest.T, rest))
+        normal = Factorization(ca.mtimes(rest.T, rest))
         vdot = SX.zeros(v.numel())
         vdot[driven] = acceleration
         vdot[others] = -normal.solve(ca.mtimes(rest.T, gamma + ca.mtimes(own, acceleration)))

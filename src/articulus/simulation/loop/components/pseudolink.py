@@ -12,7 +12,7 @@ from casadi import SX
 
 from articulus.dynamics.flexible.data import BodyData
 from articulus.dynamics.flexible.integrals import sparse
-from articulus.dynamics.loops.factor import Factored
+from articulus.dynamics.loops.factor import Factorization
 from articulus.dynamics.quantities import function
 from articulus.errors import did_you_mean
 from articulus.model.mechanism import Description
@@ -113,7 +113,7 @@ class Pseudolink(Controller):
         force = ca.mtimes(authority, nu - arm.drift) + bias[joints] - ca.mtimes(across, solved[:, n])
         loads = ca.mtimes(H21, nu - arm.drift) + bias[modal]
         s.write("angles", arm.angles)
-        s.write("deflection", q[modal] - Factored(self._stiffness(s)).solve(loads))
+        s.write("deflection", q[modal] - Factorization(self._stiffness(s)).solve(loads))
         s.write("authority", ca.vec(ca.densify(authority)))
         s.command(spread(s, self, force, joints))
 

@@ -11,7 +11,7 @@ from casadi import SX
 
 from articulus.dynamics.closed_equations import ClosedEquations
 from articulus.dynamics.constraints import Constraints
-from articulus.dynamics.loops.base import Problem
+from articulus.dynamics.loops.base import ConstraintProblem
 from articulus.dynamics.loops.servo import FORMS, joint_directions, mobility, servo
 from articulus.model.mechanism import Constraint, Description
 from articulus.model.mechanism.numbers import as_number, convert, quantity, value_of
@@ -154,13 +154,13 @@ class ServoConstraints(Controller):
         whole = self.with_program(description)
         return tuple(f"{c.name}.{row}" if row else c.name for c in self.program for row in c.row_names(whole))
 
-    def _problem(self, whole: Description, t: SX) -> tuple[Any, Problem, Constraints]:
+    def _problem(self, whole: Description, t: SX) -> tuple[Any, ConstraintProblem, Constraints]:
         """Return the symbols, the equations with the program, and the mechanism's own loops."""
         found = ClosedEquations(whole, t)
         rows, (M, bias) = found.rows, found.equations({})
         loops = rows.g.numel() - len(self.joints)
         return (
             found.symbols,
-            Problem(M, -bias, rows.rows(range(loops, rows.g.numel()))),
+            ConstraintProblem(M, -bias, rows.rows(range(loops, rows.g.numel()))),
             rows.rows(range(loops)),
         )

@@ -10,7 +10,7 @@ from casadi import SX
 
 from articulus.errors import InputError, did_you_mean
 from articulus.model.mechanism import Description, Number, Parameter
-from articulus.model.mechanism.expression import evaluated
+from articulus.model.mechanism.expression import evaluate
 from articulus.simulation.loop.functions import System
 from articulus.simulation.loop.outputs import Outputs
 
@@ -68,7 +68,7 @@ class EventWatch:
                 )
             return network.number(p)
 
-        return SX(evaluated(x, symbol, ca))
+        return SX(evaluate(x, symbol, ca))
 
     def signal(self, name: str, event: str) -> SX:
         """Return t, q, v, a parameter, a signal of the run such as "multipliers", or one entry of these such as "q.lift".

@@ -11,18 +11,18 @@ from articulus.errors import ModelError
 from articulus.model.files.asset_paths import why_not_inside
 from articulus.model.files.storage import load_bytes
 
-Beside = Callable[[str], bytes | None]
+AssetResolver = Callable[[str], bytes | None]
 """Gives the content of a file by the name that a mesh file uses; None when there is none."""
 FOLDERS_UP = 2
 """How far above the folder of a mesh its pictures may lie: makers put them in ../materials/textures."""
 
 
-def nothing_beside(name: str) -> bytes | None:
+def no_assets(name: str) -> bytes | None:
     """Return nothing: for a content without a folder."""
     return None
 
 
-def beside(place: Path) -> Beside:
+def assets_near(place: Path) -> AssetResolver:
     """Return what gives the files that a mesh file at `place` names."""
     above = place.resolve().parents
     root = above[min(FOLDERS_UP, len(above) - 1)]

@@ -15,7 +15,7 @@ from articulus.spatial import Transform
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class TreePart:
     """Some nodes of a tree, ascending, and frames that they carry.
 
     A node whose parent is not among the nodes stands on the ground of the part.
@@ -107,9 +107,9 @@ class Parts:
             self._nodes[i] = self.tree.parts[i].exactly()
         return self._nodes[i]
 
-    def part(self, nodes: Sequence[int], frames: Sequence[str] = ()) -> Part:
+    def part(self, nodes: Sequence[int], frames: Sequence[str] = ()) -> TreePart:
         """Return some nodes of the tree, with frames on them or on the ground of the part."""
-        return Part(self, tuple(nodes), tuple(frames))
+        return TreePart(self, tuple(nodes), tuple(frames))
 
 
 class PartTree(Tree):
@@ -125,7 +125,7 @@ class PartTree(Tree):
         Symbols of the places of the joints (see `Parts.places`).
     """
 
-    def __init__(self, part: Part):
+    def __init__(self, part: TreePart):
         tree = part.tree
         self.description, self.p, self._index = tree.description, tree.p, tree._index
         self.constants = SX.sym("constants", part.constants.numel())

@@ -6,8 +6,8 @@ import casadi as ca
 from casadi import SX
 
 from articulus.dynamics.constraints import Constraints, by_displacement
-from articulus.dynamics.loops import Problem, Solution, regularized
-from articulus.dynamics.loops.base import floored
+from articulus.dynamics.loops import ConstraintProblem, ConstraintSolution, regularized_dynamics
+from articulus.dynamics.loops.base import floor_mobilities
 from articulus.dynamics.tree import Tree
 
 STIFFNESS = 1e9
@@ -19,19 +19,19 @@ Measured on 58 random mechanisms with loops of every type, constraints of condit
 solutions of the same equations: accelerations and multipliers within 2e-10 of the largest, half of them within 4e-15."""
 
 
-def closed_dynamics(problem: Problem) -> Solution:
+def closed_dynamics(problem: ConstraintProblem) -> ConstraintSolution:
     """Return accelerations and multipliers of M vdot + G' lambda = f, G vdot + gamma = 0.
 
     Redundant rows share their force; at a singular position the rows that cannot be met are met in the sense of least
     squares. Source: Bayo & Avello 1994 (see `loops.regularized`), penalties scaled by the mobility of the rows.
     """
-    return regularized(problem, STIFFNESS / mobility(problem), iterations=ITERATIONS)
+    return regularized_dynamics(problem, STIFFNESS / mobility(problem), iterations=ITERATIONS)
 
 
-def mobility(problem: Problem) -> SX:
+def mobility(problem: ConstraintProblem) -> SX:
     """Return sum_k G_ik^2 / M_kk for every row i, about the acceleration along it by a unit force, (m,) [1/kg, ...]."""
     G = problem.constraints.G
-    return floored(ca.mtimes(G**2, 1 / ca.diag(problem.M)))
+    return floor_mobilities(ca.mtimes(G**2, 1 / ca.diag(problem.M)))
 
 
 def constraint_derivatives(tree: Tree, c: Constraints, vdot: SX, multipliers: SX) -> tuple[SX, SX, SX, SX]:

@@ -77,7 +77,7 @@ class Rolled:
 
     @functools.cached_property
     def _place(self) -> list[MX]:
-        return [self._placed(i, self._symbols["q"]) for i in range(len(self.tree))]
+        return [self._varying_place(i, self._symbols["q"]) for i in range(len(self.tree))]
 
     @functools.cached_property
     def _data(self) -> list[ca.DM | MX]:
@@ -92,7 +92,7 @@ class Rolled:
                 found[i] = column
         return found
 
-    def _placed(self, i: int, q: MX) -> MX:
+    def _varying_place(self, i: int, q: MX) -> MX:
         """Return the numbers of a node's place that are not the same for all nodes of its shape."""
         parts, own = self.tree.parts[i], q[self.tree.parts[i].q]
         key = ("place", self._shape[i])
@@ -107,7 +107,7 @@ class Rolled:
     def __call__(self, function: Pass, i: int, *values: Packed | MX | None) -> tuple:
         key = (function, self._shape[i], tuple(map(_kind, values)))
         if key not in self._functions:
-            self._functions[key] = self._traced(function, i, values)
+            self._functions[key] = self._trace(function, i, values)
         call, types = self._functions[key]
         columns = [_column(v) for v in values if v is not None]
         outputs = call.call([self._data[i], self._place[i], *(x for x in columns if not x.is_zero())])
@@ -132,10 +132,10 @@ class Rolled:
         """Return the rotation of node i in ground axes, (9,) by columns."""
         for k in reversed(self.tree.path(i)):
             if k not in self._orientation:
-                (self._orientation[k],) = self(turned, k, self._orientation.get(self.tree.parents[k]))
+                (self._orientation[k],) = self(node_rotation, k, self._orientation.get(self.tree.parents[k]))
         return self._orientation[i]
 
-    def _traced(self, function: Pass, i: int, values: tuple) -> tuple[ca.Function, list[type]]:
+    def _trace(self, function: Pass, i: int, values: tuple) -> tuple[ca.Function, list[type]]:
         data = SX.sym("data", self._data[i].numel())
         varying = SX.sym("place", self._place[i].numel())
         fixed, varies = self._places[self._shape[i]]
@@ -157,7 +157,7 @@ class Rolled:
         return ca.Function(function.__name__, symbols, columns), [type(r) for r in results]
 
 
-def turned(node: Node, R_parent: SX | None) -> tuple[SX]:
+def node_rotation(node: Node, R_parent: SX | None) -> tuple[SX]:
     """Return the rotation of a node in ground axes from that of its parent, (9,) by columns each."""
     own = node.X.merged() if isinstance(node.X, Product) else node.X
     return (ca.vec(own.R if R_parent is None else ca.mtimes(ca.reshape(R_parent, 3, 3), own.R)),)

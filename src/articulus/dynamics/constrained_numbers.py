@@ -40,7 +40,7 @@ def constrained_inverse(M: Array, G: Array) -> tuple[Array, Array]:
             "the mass matrix is not positive definite; expected that of bodies with mass"
         ) from None
     rows, length = _unit_rows(G @ half)
-    U, s, V, held = _held(rows)
+    U, s, V, held = _active_directions(rows)
     inverse = held / np.where(held, s, 1.0)
     V = V * held[..., None]
     W = half @ (np.eye(M.shape[-1]) - _T(V) @ V) @ _T(half)
@@ -71,7 +71,7 @@ def derivatives(
 
 def free_motions(G: Array) -> Array:
     """Return the orthogonal projector on the velocities with G v = 0, (..., nv, nv)."""
-    _, _, V, held = _held(_unit_rows(G)[0])
+    _, _, V, held = _active_directions(_unit_rows(G)[0])
     V = V * held[..., None]
     return np.eye(G.shape[-1]) - _T(V) @ V
 
@@ -127,7 +127,7 @@ def require_reached(what: str, missing: Array, scale: Array, names: Sequence[str
     )
 
 
-def _held(rows: Array) -> tuple[Array, Array, Array, Array]:
+def _active_directions(rows: Array) -> tuple[Array, Array, Array, Array]:
     """Return U, s, V' of the rows and which singular values hold a direction."""
     U, s, V = np.linalg.svd(rows, full_matrices=False)
     return U, s, V, s > DEPENDENT * s.max(axis=-1, keepdims=True, initial=0.0)

@@ -116,7 +116,7 @@ def _mass_matrix(modes: Modes) -> ca.Function:
 
 
 @functools.lru_cache(maxsize=64)
-def _mapped(matrix: ca.Function, count: int) -> ca.Function:
+def _map_function(matrix: ca.Function, count: int) -> ca.Function:
     return matrix.map(count)
 
 
@@ -124,7 +124,7 @@ def _over(matrix: ca.Function, *inputs: np.ndarray) -> np.ndarray:
     """Return a square matrix at each row of its inputs, (count, n, n)."""
     count, n = len(inputs[0]), matrix.size1_out(0)
     held = [x.T for k, x in enumerate(inputs) if k == 0 or x.shape[1]]
-    return np.asarray(_mapped(matrix, count).call(held)[0]).reshape(n, count, n).swapaxes(0, 1)
+    return np.asarray(_map_function(matrix, count).call(held)[0]).reshape(n, count, n).swapaxes(0, 1)
 
 
 def _are_positive(M: np.ndarray) -> bool:
