@@ -461,3 +461,26 @@ def test_limits_hold_where_joints_with_dry_friction_turn_round() -> None:
         assert np.abs(forces).max() < 2500.0 * (1 + 1e-4)
         fine = path_speed(arm, each, grid=3200, **held).duration
         assert fine * (1 - 1e-4) < duration < fine * 1.005
+
+
+def test_a_stewart_platform_runs_on_its_legs() -> None:
+    """24 velocities, 25 coordinates, six legs with motors: the loops stay closed and forces move it as the motion says; one leg is always at a limit.
+
+    All legs alike lift the platform straight up: the fastest lift of its mass is that of the equations of motion.
+    """
+    m = art.load("stewart_platform")
+    legs = [f"slide{k}" for k in range(1, 7)]
+    points = np.array([np.zeros(6), [0.05, 0.02, -0.03, 0.0, 0.04, 0.01], np.full(6, 0.08)])
+    run = path_speed(m, points, joints=legs, effort=2000.0, velocity=dict.fromkeys(legs, 1.0), grid=60)
+    q, v, vdot, tau = run.at(np.linspace(0, run.duration, 31)[1:-1] + 1e-4)
+    assert np.abs(m.constraint_residual(q)).max() < 1e-9
+    assert np.abs(m.constraint_rate(q, v)).max() < 1e-8
+    assert np.abs(m.forward_dynamics(q, v, tau) - vdot).max() < 1e-7 * np.abs(vdot).max()
+    assert run.overload() < 1e-3
+    share = np.maximum(np.abs(tau).max(1) / 2000.0, np.abs(v[:, [m.v_slice(j).start for j in legs]]).max(1))
+    assert np.median(share) > 0.98
+    h = 1e-6
+    ahead, back = (
+        m.position_difference(q, run.at(np.linspace(0, run.duration, 31)[1:-1] + 1e-4 + d).q) for d in (h, -h)
+    )
+    assert np.abs((ahead - back) / (2 * h) - v).max() < 1e-4 * np.abs(v).max()

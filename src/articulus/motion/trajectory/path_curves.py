@@ -164,11 +164,11 @@ class Closing:
     Parameters
     ----------
     mechanism : Mechanism
-        With as many velocities as coordinates.
     given : Curve
-        Of the coordinates that `places` names.
+        Of the coordinates that `coordinates` names.
     places : array of int
-        As many as there are degrees of freedom.
+        Velocities of these, as many as there are degrees of freedom.
+    coordinates : array of int
     start : array, (nq,)
         Position near the start of the path; says in which way the loops are closed.
     """
@@ -176,11 +176,12 @@ class Closing:
     mechanism: Mechanism
     given: Curve
     places: np.ndarray
+    coordinates: np.ndarray
     start: np.ndarray
 
     def part(self, rows: Any) -> Closing:
         """Return some of the paths."""
-        return Closing(self.mechanism, part_of(self.given, rows), self.places, self.start)
+        return Closing(self.mechanism, part_of(self.given, rows), self.places, self.coordinates, self.start)
 
     @property
     def knots(self) -> np.ndarray | None:
@@ -189,8 +190,15 @@ class Closing:
 
     @cached_property
     def others(self) -> np.ndarray:
-        """Coordinates that follow from the loops."""
-        return np.setdiff1d(np.arange(self.mechanism.nq), self.places)
+        """Velocities that follow from the loops."""
+        return np.setdiff1d(np.arange(self.mechanism.nv), self.places)
+
+    def _between(self, q: np.ndarray, q_end: np.ndarray, share: Any) -> np.ndarray:
+        """Return positions at a share of the way from one to another, or beyond."""
+        m = self.mechanism
+        if m.nq == m.nv:
+            return np.asarray((1 - share) * q + share * q_end)
+        return np.array(m.integrate_position(q, share * m.position_difference(q, q_end)))
 
     @cached_property
     def _along(self) -> tuple[np.ndarray, np.ndarray]:
@@ -200,11 +208,12 @@ class Closing:
         out = np.empty((*given.shape[:-1], self.mechanism.nq))
         q = np.broadcast_to(self.start, (*given.shape[:-2], self.mechanism.nq)).copy()
         for share in np.linspace(0.0, 1.0, 11):
-            q[..., self.places] = (1 - share) * self.start[self.places] + share * given[..., 0, :]
+            begin = self.start[self.coordinates]
+            q[..., self.coordinates] = (1 - share) * begin + share * given[..., 0, :]
             q = self._closed(q, 0.0)
         for k in range(len(s)):
-            guess = q if k < 2 else 2 * out[..., k - 1, :] - out[..., k - 2, :]
-            guess[..., self.places] = given[..., k, :]
+            guess = q if k < 2 else self._between(out[..., k - 2, :], out[..., k - 1, :], 2.0)
+            guess[..., self.coordinates] = given[..., k, :]
             out[..., k, :] = q = self._closed(guess, s[k])
         return s, out
 
@@ -213,7 +222,9 @@ class Closing:
         for _ in range(ROUNDS):
             G = self.mechanism.constraint_jacobian(q)[..., self.others]
             step = _least(G, self.mechanism.constraint_residual(q))
-            q[..., self.others] -= step
+            turn = np.zeros((*q.shape[:-1], self.mechanism.nv))
+            turn[..., self.others] = -step
+            q = np.array(self.mechanism.integrate_position(q, turn))
             if np.abs(step).max() < CLOSED:
                 break
         off = np.abs(self.mechanism.constraint_residual(q)).max(axis=-1)
@@ -231,11 +242,11 @@ class Closing:
         k = np.clip(np.searchsorted(known, s) - 1, 0, len(known) - 2)
         share = ((s - known[k]) / (known[k + 1] - known[k]))[..., None]
         near = np.broadcast_to(k, given.shape[:-1])[..., None]
-        q = (1 - share) * np.take_along_axis(held, near, -2) + share * np.take_along_axis(held, near + 1, -2)
-        q[..., self.places] = given
+        q = self._between(*(np.take_along_axis(held, near + k, -2) for k in (0, 1)), share)
+        q[..., self.coordinates] = given
         q = self._closed(q, s)
         G = m.constraint_jacobian(q)
-        first, second = np.zeros_like(q), np.zeros_like(q)
+        first, second = np.zeros((2, *q.shape[:-1], m.nv))
         first[..., self.places], second[..., self.places] = first_given, second_given
         first[..., self.others] = -_least(G[..., self.others], _times(G, first))
         rest = m.constraint_acceleration(q, first, second)

@@ -114,7 +114,7 @@ class PathLimits:
         k = int(np.argmax(over))
         if over[k] > 1e-9 * (1 + min(abs(lower[k]), abs(upper[k]))):
             warnings.warn(
-                f"path_speed: the path leads '{self.mechanism.v_names[k]}' {over[k]:.3g} rad or m beyond its range from {lower[k]:g} to "
+                f"path_speed: the path leads '{self.mechanism.q_names[k]}' {over[k]:.3g} rad or m beyond its range from {lower[k]:g} to "
                 f"{upper[k]:g}; expected a path within it",
                 DoubtfulResult,
                 stacklevel=2,
@@ -142,7 +142,7 @@ class PathLimits:
             frame = None if self.tool is None else self.tool[0]
             found, hold = _at_points(self.mechanism, frame, self.damped)(q, first, second, self._held)
             return found, hold
-        zero = np.zeros_like(q)
+        zero = np.zeros_like(first)
         rest = self.motor_forces(q, zero, zero)
         a = self.motor_forces(q, zero, first) - rest
         ahead, back = (self.motor_forces(q, sign * first, second) for sign in (1, -1))
@@ -286,7 +286,7 @@ def has_dampers(m: Mechanism) -> bool:
     """Whether the forces depend on the sign of the velocities."""
     held = _memory(m)
     if "dampers" not in held:
-        q, v = np.full(m.nq, 0.1), 1.0 + np.arange(m.nv) / m.nv
+        q, v = np.full(m.nq, 0.1) if m.nq == m.nv else np.asarray(m.neutral), 1.0 + np.arange(m.nv) / m.nv
         ahead, back = (m.tree.inverse_dynamics(q, sign * v, np.zeros(m.nv)) for sign in (1, -1))
         held["dampers"] = bool(np.abs(ahead - back).max() > 1e-12 * np.abs(ahead).max())
     return bool(held["dampers"])

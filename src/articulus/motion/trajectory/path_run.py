@@ -141,7 +141,7 @@ def _limits(
     speeds: Any,
     duration: Any,
 ) -> PathLimits:
-    if m.nq != m.nv:
+    if m.nq != m.nv and not m.constraint_names:
         raise InputError(
             f"path_speed: '{m.name}' has joints whose velocities are not the rates of their coordinates; expected joints with one degree of freedom"
         )
@@ -227,7 +227,7 @@ def _closed(m: Mechanism, points: Any, joints: Sequence[str] | None, start: Any)
             raise InputError(
                 f"path_speed: found the motion '{each.name}', which is given over time; expected closed loops alone"
             )
-    q = np.asarray(m.positions(start), dtype=float) if start is not None else np.zeros(m.nq)
+    q = np.asarray(m.positions(start), dtype=float) if start is not None else np.asarray(m.neutral)
     free = m.nv - len(split(m.constraint_jacobian(q)).dependent)
     motors = [k for j in joints or () for k in range(*m.v_slice(j).indices(m.nv))]
     if len(motors) != free:
@@ -236,8 +236,14 @@ def _closed(m: Mechanism, points: Any, joints: Sequence[str] | None, start: Any)
             f"forces of the motors are determined by the motion only with {free}"
         )
     places = np.array(motors, dtype=int)
+    coordinates = [k for j in joints or () for k in range(*m.q_slice(j).indices(m.nq))]
+    if len(coordinates) != len(motors):
+        raise InputError(
+            f"path_speed: joints = {list(joints or ())}: found one whose velocities are not the rates of its coordinates; expected joints with one "
+            "degree of freedom"
+        )
     given = points if callable(points) else _spline(points, free)
-    return Closing(m, given, places, q), places
+    return Closing(m, given, places, np.array(coordinates, dtype=int), q), places
 
 
 def _motion(limits: PathLimits, grid: int, dense: bool = False) -> PathMotion:
@@ -305,7 +311,8 @@ class _Work:
     """Limits on a grid, and runs within them; `whole` if every knot of the curve is a point of the grid."""
 
     def __init__(self, limits: PathLimits, s: np.ndarray, curve: Curve, whole: bool, before: int = 0):
-        own = isinstance(curve, Spline)
+        m = limits.mechanism
+        own = isinstance(curve, Spline) or m.nq != m.nv  # of which the given curve has been looked at
         q, first, second = curve(s) if own else looked_at(curve, s, limits.mechanism.nq)
         self.limits, self.curve, self.grid, self.lead = limits, curve, s, q.shape[:-2]
         self.finer = "" if whole else "; the grid has fewer points than the path, more intervals may help"
@@ -314,8 +321,7 @@ class _Work:
         self.chosen: np.ndarray | None = None
         self.rest: _Work | None = None
         self.names = before + np.arange(q[..., 0, 0].size)
-        self.first, self.second = first.reshape(-1, *q.shape[-2:]), second.reshape(-1, *q.shape[-2:])
-        self.q = q.reshape(self.first.shape)
+        self.q, self.first, self.second = (x.reshape(-1, *x.shape[-2:]) for x in (q, first, second))
         limits.warn_beyond(self.q)
         self.s = np.broadcast_to(s, (*self.lead, s.shape[-1])).reshape(len(self.q), -1)
         self.steps = np.zeros((*self.s.shape, 2))  # intervals before and after each point
