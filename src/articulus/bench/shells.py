@@ -18,16 +18,21 @@ ALLOWED = 1e-6
 
 
 def modes(effort: Effort) -> Iterator[Measurement]:
-    """Give assembly and the lowest modes of a plate clamped at one side, with all six degrees of freedom a node."""
+    """Give assembly and the lowest modes of a plate clamped at one side, with all six degrees of freedom a node: thin, and thick."""
+    yield from _modes(effort, "shells", thick=False)
+    yield from _modes(effort, "thick shells", thick=True)
+
+
+def _modes(effort: Effort, kind: str, *, thick: bool) -> Iterator[Measurement]:
     side = 20 if effort.quick else 100
     bar = None if effort.quick else FigureLimit(10, at_least=False, unit="s")
     start = perf_counter()
-    plate = panel(2.0, 1.0, PLATE, elements=(side, side), supports={"root": "all"})
+    plate = panel(2.0, 1.0, PLATE, elements=(side, side), supports={"root": "all"}, thick=thick)
     assembled = perf_counter() - start
     found = normal_modes(plate, MODES)
     seconds = perf_counter() - start
     gap = distance(plate, found.omega, found.shapes)
-    name = f"shells, {side * side:,} elements, {MODES} modes"
+    name = f"{kind}, {side * side:,} elements, {MODES} modes"
     if not gap <= ALLOWED:
         yield Measurement(
             name, plate.count, failed=True, note=f"not orthonormal by {gap:.1e}, allowed {ALLOWED:.0e}"

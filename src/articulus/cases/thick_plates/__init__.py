@@ -1,0 +1,1 @@
+"""Thick plates, laminates and sandwiches."""
