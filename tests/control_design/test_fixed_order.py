@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from articulus.control import DesignLimits, fixed_order, h2norm, h2syn, hinfnorm, hinfsyn, sample
-from articulus.control.plant import Partition, of_matrices
+from articulus.control.plant import PlantPartition, of_matrices
 from articulus.control.synthesis import optimal_projection
 from articulus.control.synthesis.closed_loop import ClosedLoop
 from articulus.control.synthesis.hinf_problem import without_feedthrough
@@ -27,7 +27,7 @@ def plant(stiffness: float = 1.0):
 @pytest.mark.parametrize("what", ["square", "peak", "damping"])
 def test_gradients_are_exact(what):
     """Against central differences at a stable controller."""
-    closed = ClosedLoop(Partition.of(plant(), 1, 1, "test"), 2)
+    closed = ClosedLoop(PlantPartition.of(plant(), 1, 1, "test"), 2)
     law = optimal_projection(plant(), 2, commands=1, measured=1).controller
     K = np.block([[law.D, law.C], [law.B, law.A]])
     K[1:, 1:] *= 1.01  # not at the minimum
@@ -105,7 +105,7 @@ def with_feedthrough(model, d=0.3):
 def test_gradients_with_feedthrough_and_sampled(what, period):
     """Against central differences, around a plant that passes commands on to the measured output at once."""
     model = plant() if period is None else sample(plant(), period)
-    closed = ClosedLoop(Partition.of(with_feedthrough(model), 1, 1, "test"), 2)
+    closed = ClosedLoop(PlantPartition.of(with_feedthrough(model), 1, 1, "test"), 2)
     rng = np.random.default_rng(1)
     K = np.block([[0.0, 0.05 * rng.normal(size=(1, 2))], [0.05 * rng.normal(size=(2, 1)), -0.3 * np.eye(2)]])
     assert closed.outside(K) < 0
@@ -151,7 +151,7 @@ def test_feedthrough_changes_nothing_that_can_be_reached(period):
     """K (I + D22 K)^-1 around the plant with D22 is K around the plant without: the same norms."""
     A, B, C, D = (np.array([[x]]) for x in (-0.5, 0.2, -0.3, 0.1 if period else 0.0))
     there = without_feedthrough(A, B, C, D, np.array([[0.4]]))
-    plain, passing = (ClosedLoop(Partition.of(small(period, d), 1, 1, "test"), 1) for d in (0.0, 0.4))
+    plain, passing = (ClosedLoop(PlantPartition.of(small(period, d), 1, 1, "test"), 1) for d in (0.0, 0.4))
     K, other = np.block([[D, C], [B, A]]), np.block([[there[3], there[2]], [there[1], there[0]]])
     for name in ("square", "peak"):
         np.testing.assert_allclose(getattr(passing, name)(other)[0], getattr(plain, name)(K)[0], rtol=1e-7)
@@ -166,7 +166,7 @@ def test_searches_that_end_early_are_told():
 
 def test_square_that_rounding_has_broken_is_not_taken():
     """Gains of 1e8 beside a pole at -1e-9: the two Lyapunov equations no longer agree, and a negative square must not win."""
-    closed = ClosedLoop(Partition.of(plant(), 1, 1, "test"), 2)
+    closed = ClosedLoop(PlantPartition.of(plant(), 1, 1, "test"), 2)
     rng = np.random.default_rng(3)
     for _ in range(200):
         K = 10.0 ** rng.uniform(-1, 9, size=(3, 3)) * rng.choice([-1, 1], size=(3, 3))

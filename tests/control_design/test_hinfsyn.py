@@ -162,9 +162,9 @@ def slow_down(monkeypatch):
 
 
 def test_interrupt_gives_the_best_so_far(monkeypatch):
-    from articulus.control.synthesis.hinf_problem import Problem
+    from articulus.control.synthesis.hinf_problem import HinfProblem
 
-    calls, room = [], Problem.room
+    calls, room = [], HinfProblem.room
 
     def interrupted(self, t):
         calls.append(t)
@@ -172,7 +172,7 @@ def test_interrupt_gives_the_best_so_far(monkeypatch):
             raise KeyboardInterrupt
         return room(self, t)
 
-    monkeypatch.setattr(Problem, "room", interrupted)
+    monkeypatch.setattr(HinfProblem, "room", interrupted)
     with pytest.warns(DoubtfulResult, match="stopped before the optimum"):
         design = hinfsyn(plant(8, rng=np.random.default_rng(2)), 2, 2)
     assert np.isfinite(design.gamma)

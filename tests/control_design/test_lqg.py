@@ -211,7 +211,7 @@ def test_sensors_in_any_units():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_newest_measurement_with_correlated_noise_is_the_h2_optimum(seed):
-    """Noise that moves the states and is measured: the newest measurement also tells how the states will move."""
+    """NoiseCovariance that moves the states and is measured: the newest measurement also tells how the states will move."""
     rng = np.random.default_rng(seed)
     F, G, H = 0.5 * rng.normal(size=(3, 3)), rng.normal(size=(3, 2)), rng.normal(size=(1, 2))
     Bu, Cy, N = rng.normal(size=(3, 1)), rng.normal(size=(1, 3)), 0.1 * rng.normal(size=(3, 1))

@@ -217,7 +217,7 @@ def places(names: Sequence[str], group: Group, kind: str, method: str) -> np.nda
 
 
 @dataclass(frozen=True)
-class Partition:
+class PlantPartition:
     """A plant with its inputs in two groups (w: disturbances, u: commands), its outputs in two (z: errors, y: measured).
 
     x' = A x + B1 w + B2 u;  z = C1 x + D11 w + D12 u;  y = C2 x + D21 w + D22 u.
@@ -230,7 +230,7 @@ class Partition:
     y: np.ndarray
 
     @staticmethod
-    def of(plant: Any, commands: Group, measured: Group, method: str) -> Partition:
+    def of(plant: Any, commands: Group, measured: Group, method: str) -> PlantPartition:
         """Divide a plant: `commands` and `measured` are the groups u and y, all other inputs and outputs are w and z."""
         model = as_plant(plant, method)
         u = places(model.inputs, commands, "input", method)
@@ -241,9 +241,9 @@ class Partition:
             )
         w = np.setdiff1d(np.arange(len(model.inputs)), u)
         z = np.setdiff1d(np.arange(len(model.outputs)), y)
-        return Partition(model, w, u, z, y)
+        return PlantPartition(model, w, u, z, y)
 
-    def scaled(self) -> tuple[Partition, np.ndarray]:
+    def scaled(self) -> tuple[PlantPartition, np.ndarray]:
         """Return the same with states z of like size, and their scales d: x = d z."""
         model, d = scale_states(self.model)
         return dataclasses.replace(self, model=model), d

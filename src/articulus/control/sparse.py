@@ -106,9 +106,9 @@ def kalman(structure: Structure, V: Any = 1.0, *, tolerance: float = TOLERANCE) 
     pencil, B, C = _matrices(structure)
     root = _root("V", V, len(structure.outputs))
     # the equation of the filter is that of the regulator with displacements of the other sign
-    measured = _mirrored(np.linalg.solve(root, C).T)
-    solution = low_rank_care(pencil, measured, _mirrored(B).T, tolerance=tolerance)
-    factor = _mirrored(solution.Z)
+    measured = _mirror(np.linalg.solve(root, C).T)
+    solution = low_rank_care(pencil, measured, _mirror(B).T, tolerance=tolerance)
+    factor = _mirror(solution.Z)
     gain = factor @ (factor.T @ np.linalg.solve(root, C).T)
     return SparseFilter(np.linalg.solve(root.T, gain.T).T, factor, solution.residual, solution.shifts)
 
@@ -158,7 +158,7 @@ def _matrices(structure: Structure) -> tuple[SecondOrderPencil, np.ndarray, np.n
     return pencil, B, np.concatenate([structure.H, structure.H_rate], axis=1)
 
 
-def _mirrored(columns: np.ndarray) -> np.ndarray:
+def _mirror(columns: np.ndarray) -> np.ndarray:
     """Return states with displacements of the other sign."""
     n = len(columns) // 2
     return np.concatenate([-columns[:n], columns[n:]])

@@ -52,7 +52,7 @@ def transition(models: LinearModels, t0: float, t1: float) -> np.ndarray:
     """Return Phi(t1, t0), (nx, nx): x(t1) = Phi x(t0) without inputs."""
     times = times_of(models)
     if models.period is not None:
-        return _sampled(models, models.period, t0, t1)
+        return _sample(models, models.period, t0, t1)
     low, high = min(t0, t1), max(t0, t1)
     knots = np.concatenate([[low], times[(times > low) & (times < high)], [high]])
     knots = knots if t1 >= t0 else knots[::-1]
@@ -82,7 +82,7 @@ def _parts(times: np.ndarray, A: np.ndarray, knots: np.ndarray) -> np.ndarray:
     )
 
 
-def _sampled(models: LinearModels, period: float, t0: float, t1: float) -> np.ndarray:
+def _sample(models: LinearModels, period: float, t0: float, t1: float) -> np.ndarray:
     count = round((t1 - t0) / period)
     if count < 0 or abs(t1 - t0 - count * period) > 1e-6 * period:
         raise InputError(

@@ -166,14 +166,14 @@ def product(second: LinearModel, first: LinearModel) -> LinearModel:
     if set(second.inputs) <= set(first.outputs):
         first = select(first, range(len(first.inputs)), [first.outputs.index(n) for n in second.inputs])
     elif len(first.outputs) != len(second.inputs) and _single(first):
-        first = _repeated(first, len(second.inputs))
+        first = _repeat(first, len(second.inputs))
     elif len(first.outputs) != len(second.inputs) and _single(second):
-        second = _repeated(second, len(first.outputs))
+        second = _repeat(second, len(first.outputs))
     found = series(first, second)
     return dataclasses.replace(
         found,
-        **_named("input", first, second.inputs, second.input_units),
-        **_named("output", second, first.outputs, first.output_units),
+        **_name_signals("input", first, second.inputs, second.input_units),
+        **_name_signals("output", second, first.outputs, first.output_units),
     )
 
 
@@ -182,26 +182,26 @@ def total(first: LinearModel, second: LinearModel, sign: float = 1.0) -> LinearM
     found = parallel(first, second, sign)
     return dataclasses.replace(
         found,
-        **_named("input", first, second.inputs, second.input_units),
-        **_named("output", first, second.outputs, second.output_units),
+        **_name_signals("input", first, second.inputs, second.input_units),
+        **_name_signals("output", first, second.outputs, second.output_units),
     )
 
 
 def back(model: LinearModel, other: LinearModel, sign: float) -> LinearModel:
     """Return a model with another one from its outputs back to its inputs, u = r + sign H y."""
-    u, y = _connected(model, other, last=False)
+    u, y = _match_ports(model, other, last=False)
     return close(model, dataclasses.replace(other, C=sign * other.C, D=sign * other.D), u, y)
 
 
 def lower(model: LinearModel, other: LinearModel) -> LinearModel:
     """Return the lower linear fractional transformation: the signals that go to the other and come from it are no longer seen."""
-    u, y = _connected(model, other, last=True)
+    u, y = _match_ports(model, other, last=True)
     closed = close(model, other, u, y)
     w, z = ([k for k in range(len(names)) if k not in taken] for names, taken in ((model.inputs, u), (model.outputs, y)))  # fmt: skip
     return select(closed, w, z)
 
 
-def appended(*models: LinearModel) -> LinearModel:
+def append_models(*models: LinearModel) -> LinearModel:
     """Return the models side by side; nameless signals are numbered through."""
     found = side_by_side(*models)
     numbered: dict[str, Any] = {
@@ -218,11 +218,11 @@ def _single(model: LinearModel) -> bool:
     return len(model.inputs) == len(model.outputs) == 1
 
 
-def _repeated(model: LinearModel, count: int) -> LinearModel:
-    return appended(*[model] * count)
+def _repeat(model: LinearModel, count: int) -> LinearModel:
+    return append_models(*[model] * count)
 
 
-def _named(kind: str, of: LinearModel, names: Sequence[str], units: Sequence[str]) -> dict[str, Any]:
+def _name_signals(kind: str, of: LinearModel, names: Sequence[str], units: Sequence[str]) -> dict[str, Any]:
     """Return names and units of the inputs or outputs of a model; nameless ones take those given, if there are as many."""
     own, own_units = getattr(of, f"{kind}s"), getattr(of, f"{kind}_units")
     if len(names) == len(own):
@@ -234,7 +234,7 @@ def _named(kind: str, of: LinearModel, names: Sequence[str], units: Sequence[str
     return {f"{kind}s": own, f"{kind}_units": own_units}
 
 
-def _connected(model: LinearModel, other: LinearModel, last: bool) -> tuple[list[int], list[int]]:
+def _match_ports(model: LinearModel, other: LinearModel, last: bool) -> tuple[list[int], list[int]]:
     """Return the inputs and outputs of a model to which another one is connected."""
     return (
         matching(model.inputs, other, "output", last=last),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from articulus.errors import InputError, did_you_mean
-from articulus.linear.connect import appended, back, lower, places, product, select, total
+from articulus.linear.connect import append_models, back, lower, places, product, select, total
 from articulus.linear.figures import bode, pole_map, step, step_response
 from articulus.linear.response import Transfer
 from articulus.model.late import late_function
@@ -221,7 +221,7 @@ class LinearModel:
 
     def append(self, *others: Any) -> LinearModel:
         """Return this model and others side by side: all inputs, all outputs, block-diagonal."""
-        return appended(self._alone(), *(self._model(other, 1) for other in others))
+        return append_models(self._alone(), *(self._model(other, 1) for other in others))
 
     def _alone(self) -> LinearModel:
         return self

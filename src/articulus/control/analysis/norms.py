@@ -181,7 +181,7 @@ def _peak(model: LinearModel) -> tuple[float, float, bool]:
         if higher <= best * (1.0 + ACCURACY):
             break
         best, omega = higher, at
-    excluded = np.linalg.norm(H) <= ALIKE * np.abs(poles).min() or _seen(
+    excluded = np.linalg.norm(H) <= ALIKE * np.abs(poles).min() or _is_peak_visible(
         model, poles, net, values, best, omega
     )
     return best, omega, bool(excluded)
@@ -257,7 +257,7 @@ def largest_singular_values(matrices: np.ndarray) -> np.ndarray:
     return size * np.sqrt(mean + np.hypot(apart, across))
 
 
-def _seen(
+def _is_peak_visible(
     model: LinearModel, poles: np.ndarray, net: np.ndarray, values: np.ndarray, best: float, omega: float
 ) -> bool:
     """Return whether the Hamiltonian matrix shows the peak that is known: then rounding does not hide a higher one of its like.
@@ -269,10 +269,13 @@ def _seen(
         model.D, 2
     ):  # the gain at infinity is as high, and no level below it has a Hamiltonian
         return True
-    return any(_shows(model, poles, net, values, best * (1.0 - below), omega) for below in (SEEN, 1e-3, 0.1))
+    return any(
+        _is_level_visible(model, poles, net, values, best * (1.0 - below), omega)
+        for below in (SEEN, 1e-3, 0.1)
+    )
 
 
-def _shows(
+def _is_level_visible(
     model: LinearModel, poles: np.ndarray, net: np.ndarray, values: np.ndarray, level: float, omega: float
 ) -> bool:
     """Return whether the Hamiltonian matrix of a level has a crossing beside the peak at a frequency."""

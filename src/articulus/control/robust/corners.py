@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from articulus.control.analysis.scaling import scale_states
 from articulus.control.robust.blocks import BlockStructure
-from articulus.control.robust.mu_lower import solved
+from articulus.control.robust.mu_lower import solve_near_singular
 from articulus.linear import LinearModel
 from articulus.linear.model import rates
 
@@ -62,6 +62,6 @@ def least_corner(model: LinearModel, structure: BlockStructure, upper: float) ->
 
 def _outermost(model: LinearModel, diagonal: np.ndarray) -> complex:
     """Return the pole with the largest real part of a system with Delta = diag(diagonal) [rad/s]."""
-    inner = solved(np.eye(len(diagonal)) - model.D * diagonal, model.C.astype(complex))
+    inner = solve_near_singular(np.eye(len(diagonal)) - model.D * diagonal, model.C.astype(complex))
     poles = rates(np.linalg.eigvals(model.A + (model.B * diagonal) @ inner.real), model.period)
     return complex(poles[np.argmax(poles.real)])

@@ -108,7 +108,7 @@ def _taken_out(polynomial: Polynomial, parameter: int, floor: float) -> tuple[di
         else:
             constant[rest[place]] = matrix
     zero = (0,) * len(rest[0])
-    left, right = _realized(powers, floor), _realized(powers.swapaxes(-1, -2), floor)
+    left, right = _realize(powers, floor), _realize(powers.swapaxes(-1, -2), floor)
     sides: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]] = {}
     if len(left[2]) <= len(right[2]):
         fixed, terms, N = left
@@ -136,7 +136,7 @@ def _without(exponents: tuple[int, ...], parameter: int) -> tuple[int, ...]:
     return (*exponents[:parameter], 0, *exponents[parameter + 1 :])
 
 
-def _realized(powers: np.ndarray, floor: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _realize(powers: np.ndarray, floor: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return constant L, R (terms, n, columns) and nilpotent N with L N^(k-1) R = powers[k-1]; powers: (degree, terms, p, m)."""
     degree, terms, p, m = powers.shape
     hankel = np.zeros((degree * p, degree * terms * m))
@@ -155,13 +155,13 @@ def _realized(powers: np.ndarray, floor: float) -> tuple[np.ndarray, np.ndarray,
 
 def _reduced(f: Fraction, floor: float) -> Fraction:
     """Return a fraction without what no input of Delta reaches or no output of it shows."""
-    once = _reached(f, floor)
+    once = _reach(f, floor)
     turned = Fraction(once.S0.T, once.R.T, once.L.T, once.N.T, once.counts)
-    back = _reached(turned, floor)
+    back = _reach(turned, floor)
     return Fraction(back.S0.T, back.R.T, back.L.T, back.N.T, back.counts)
 
 
-def _reached(f: Fraction, floor: float) -> Fraction:
+def _reach(f: Fraction, floor: float) -> Fraction:
     ends = np.cumsum(f.counts)
     places = [slice(int(e) - n, int(e)) for n, e in zip(f.counts, ends)]
     bases = [np.zeros((n, 0)) for n in f.counts]

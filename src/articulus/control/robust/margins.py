@@ -31,7 +31,7 @@ def two_sided(M: Any) -> Any:
     -------
     float or array, (f,)
     """
-    matrices, structure = _given(M, "two_sided")
+    matrices, structure = _read_matrix(M, "two_sided")
     return _like(M, upper(matrices, structure).bound)
 
 
@@ -41,7 +41,7 @@ def one_sided(M: Any) -> Any:
     The sector is the disk with [0, K_m] as diameter: losses of effectiveness, saturation; 0 means an infinite margin. See
     `two_sided` for arguments.
     """
-    matrices, structure = _given(M, "one_sided")
+    matrices, structure = _read_matrix(M, "one_sided")
     return _like(M, np.maximum(_least_half(matrices, structure), 0.0))
 
 
@@ -50,7 +50,7 @@ def real_two_sided(M: Any) -> Any:
 
     See `two_sided` for arguments; 2^n one-sided problems are solved for each matrix.
     """
-    matrices, structure = _given(M, "real_two_sided")
+    matrices, structure = _read_matrix(M, "real_two_sided")
     n = matrices.shape[-1]
     if n > MOST_SIGNS:
         raise InputError(
@@ -68,7 +68,7 @@ def perron(M: Any) -> Any:
     Its eigenvectors x, y give the scaling D = diag(sqrt(y_i / x_i)), with which sigma_max(D M D^-1) is at most that large.
     See `two_sided` for arguments.
     """
-    matrices, _ = _given(M, "perron")
+    matrices, _ = _read_matrix(M, "perron")
     return _like(M, np.abs(np.linalg.eigvals(np.abs(matrices))).max(axis=-1))
 
 
@@ -85,7 +85,7 @@ def _least_half(matrices: np.ndarray, structure: BlockStructure) -> np.ndarray:
     return size * ratios
 
 
-def _given(M: Any, method: str) -> tuple[np.ndarray, BlockStructure]:
+def _read_matrix(M: Any, method: str) -> tuple[np.ndarray, BlockStructure]:
     found = np.asarray(M, dtype=complex)
     if found.ndim not in (2, 3) or found.shape[-1] != found.shape[-2] or not found.size:
         raise InputError(f"{method}: found M of shape {found.shape}; expected (n, n) or (f, n, n)")

@@ -39,7 +39,7 @@ def lower(M: np.ndarray, structure: BlockStructure, scalings: Scalings) -> tuple
     N = root @ M @ inverse
     G = inverse @ scalings.G @ inverse
     values, vectors = np.linalg.eigh(_conjugate(N) @ N + 1j * (G @ N - _conjugate(N) @ G))
-    search = Search(N, structure, np.maximum(scalings.bound, np.finfo(float).tiny))
+    search = PerturbationSearch(N, structure, np.maximum(scalings.bound, np.finfo(float).tiny))
     rng = np.random.default_rng(0)
     search.run(np.arange(len(M)), vectors[:, :, -1])
     for _ in range(RESTARTS):
@@ -53,7 +53,7 @@ def lower(M: np.ndarray, structure: BlockStructure, scalings: Scalings) -> tuple
 
 
 @dataclass
-class Search:
+class PerturbationSearch:
     """The best perturbations so far."""
 
     N: np.ndarray
@@ -73,7 +73,7 @@ class Search:
         k = (1.0 - 1e-6) / self.upper[active]  # real blocks alone may be singular at 1 / upper
         a = (self.N[active] @ v[:, :, None])[..., 0]
         q = self._factors(a, v * self.upper[active, None])
-        Q = aligned(a, v, self.structure, q)
+        Q = align_perturbation(a, v, self.structure, q)
         top, chosen, going = np.zeros(len(active)), Q.copy(), np.arange(len(active))
         x, w, halved = np.zeros_like(v), np.zeros_like(v), np.zeros(len(active))
         for _ in range(STEPS):
@@ -86,15 +86,15 @@ class Search:
             if not len(going):
                 break
             here, held = x[going], chosen[going]
-            toward = self._shortened(w[going], (held @ here[:, :, None])[..., 0], halved[going])
+            toward = self._shorten(w[going], (held @ here[:, :, None])[..., 0], halved[going])
             q_new = np.clip(q[going] + self._factors(here, w[going]) * 0.5 ** halved[going, None], -1.0, 1.0)
-            Q = aligned(here, toward, self.structure, q_new)
+            Q = align_perturbation(here, toward, self.structure, q_new)
             q[going] = np.where(halved[going, None] > 0, q[going], q_new)
         new = top > self.top[active]
         self.top[active[new]] = top[new]
         self._keep(active[new], chosen[new])
 
-    def _shortened(self, w: np.ndarray, b: np.ndarray, halved: np.ndarray) -> np.ndarray:
+    def _shorten(self, w: np.ndarray, b: np.ndarray, halved: np.ndarray) -> np.ndarray:
         """Return directions of blocks between w and b = Q x, the nearer to b the more often a step was halved."""
         w, b = (u / np.maximum(self._sizes(u), np.finfo(float).tiny) for u in (w, b))
         return w + (2.0**halved - 1.0)[:, None] * b
@@ -127,9 +127,9 @@ class Search:
         if r.any():  # rows of (I - N D) x = 0 and y* (I - N D) = 0 of the real channels
             ND = N @ D
             rr = np.eye(r.sum()) - ND[:, r][:, :, r]
-            x[:, r] = solved(rr, ND[:, r][:, :, c] @ x[:, c, None])[..., 0]
+            x[:, r] = solve_near_singular(rr, ND[:, r][:, :, c] @ x[:, c, None])[..., 0]
             left = y[:, None, c].conj() @ ND[:, c][:, :, r]
-            y[:, r] = solved(_conjugate(rr), _conjugate(left))[..., 0]
+            y[:, r] = solve_near_singular(_conjugate(rr), _conjugate(left))[..., 0]
         w = (_conjugate(N) @ y[:, :, None])[..., 0]
         s = np.sum(w[:, c].conj() * (D[:, c][:, :, c] @ x[:, c, None])[..., 0], axis=1)
         w = w / np.where(np.abs(s) > 0, s, 1.0).conj()[:, None]
@@ -143,7 +143,7 @@ class Search:
             return N
         D = k[:, None, None] * Q[:, r][:, :, r]
         rr = np.eye(r.sum()) - N[:, r][:, :, r] @ D
-        return N[:, c][:, :, c] + N[:, c][:, :, r] @ D @ solved(rr, N[:, r][:, :, c])
+        return N[:, c][:, :, c] + N[:, c][:, :, r] @ D @ solve_near_singular(rr, N[:, r][:, :, c])
 
     def _keep(self, active: np.ndarray, Q: np.ndarray) -> None:
         """Find the least k at which k Q, but for a phase of the complex blocks, makes I - N k Q singular; keep what is better."""
@@ -191,7 +191,7 @@ class Search:
         return k, found & (np.abs(excess(k)) < 1e-9)
 
 
-def aligned(a: np.ndarray, w: np.ndarray, structure: BlockStructure, q: np.ndarray) -> np.ndarray:
+def align_perturbation(a: np.ndarray, w: np.ndarray, structure: BlockStructure, q: np.ndarray) -> np.ndarray:
     """Return Q (f, n, n) of the structure, of size 1, with the largest Re(w* Q a); q: (f, blocks), factors of real blocks."""
     inner = (a.conj() * w) @ structure.groups.T
     Q: np.ndarray = np.zeros((*a.shape, a.shape[-1]), dtype=complex)
@@ -217,7 +217,7 @@ def unit(v: np.ndarray) -> np.ndarray:
     return np.where(size > 0, v / np.where(size > 0, size, 1.0), np.eye(1, v.shape[-1])[0])
 
 
-def solved(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def solve_near_singular(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return a^-1 b; of singular matrices, with rounding added to them: the answer is large, as it should be."""
     try:
         return np.linalg.solve(a, b)

@@ -61,7 +61,7 @@ class MuPeak:
         found = mussv(self.response(new), self.structure)
         order = np.argsort(np.concatenate([self.omega, new]), kind="stable")
         self.omega = np.concatenate([self.omega, new])[order]
-        self.mu = self.mu.joined(found, order) if self.mu else found
+        self.mu = self.mu.join(found, order) if self.mu else found
         self.level = (1.0 + LEVEL) * float(self.mu.upper.max())
 
     def response(self, omega: np.ndarray) -> np.ndarray:
@@ -119,7 +119,7 @@ class MuPeak:
             done = max(done, high)
         return gaps + ([(done, np.inf)] if np.isfinite(done) else [])
 
-    def contradicted(self, corner: Corner) -> bool:
+    def raise_level(self, corner: Corner) -> bool:
         """Raise the level above a perturbation that destabilizes at a frequency that was passed over; return whether it is shown."""
         self.add(np.array([corner.omega]))
         shown = 1.0 / corner.size <= self.level and self.cover()

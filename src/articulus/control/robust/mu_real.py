@@ -14,7 +14,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from articulus.control.robust.blocks import BlockStructure
-from articulus.control.robust.mu_lower import inverse, solved
+from articulus.control.robust.mu_lower import inverse, solve_near_singular
 
 MOST_EDGES = 128
 """Edges that are searched; of more, half as many by a fixed random choice."""
@@ -220,16 +220,18 @@ def _solutions(
     into = np.concatenate([_kron(B, one), _kron(one, conj[1])], axis=1)
     out = np.concatenate([_kron(C, one), -_kron(one, conj[2])], axis=2)
     s0 = SHIFT * upper
-    X = solved(s0[:, None, None] * np.eye(2 * a * b) - big, np.eye(2 * a * b, dtype=complex)[None])
+    X = solve_near_singular(
+        s0[:, None, None] * np.eye(2 * a * b) - big, np.eye(2 * a * b, dtype=complex)[None]
+    )
     through = _kron(D, one) - _kron(one, conj[3]) + out @ X @ into
     rounding = 1e-13 * upper[:, None, None] * (1.0 + 0.3j) * np.diag(np.linspace(0.7, 1.3, b * b))
-    t = np.linalg.eigvals(X @ into @ solved(through + rounding, out @ X) - X)
+    t = np.linalg.eigvals(X @ into @ solve_near_singular(through + rounding, out @ X) - X)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         s = s0[:, None] + 1.0 / t
         k = 1.0 / s.real
         real = (np.abs(s.imag) <= IMAGINARY * np.abs(s)) & (np.abs(k) * upper[:, None] < FAR)
         k = np.where(real, k, 1.0 / s0[:, None])
-        N = C[:, None] @ solved(
+        N = C[:, None] @ solve_near_singular(
             np.eye(a) / k[:, :, None, None] - A[:, None], np.broadcast_to(B[:, None], (*k.shape, a, b))
         )
         d = 1.0 / np.linalg.eigvals(np.nan_to_num(N + D[:, None]))
@@ -259,7 +261,7 @@ def _real_edge(
 
     def missing(k: np.ndarray) -> np.ndarray:
         """Return the least real value of the free parameter that makes the matrices singular, infinite if there is none."""
-        values = np.linalg.eigvals(D + C @ solved(np.eye(A.shape[1]) / k[:, None, None] - A, B))
+        values = np.linalg.eigvals(D + C @ solve_near_singular(np.eye(A.shape[1]) / k[:, None, None] - A, B))
         real = np.where(values.imag == 0, values.real, 0.0)
         largest = np.take_along_axis(real, np.argmax(np.abs(real), axis=1)[:, None], axis=1)[:, 0]
         return 1.0 / np.where(largest != 0, largest, np.finfo(float).tiny)

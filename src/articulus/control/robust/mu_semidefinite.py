@@ -54,8 +54,8 @@ def _feasible(P: list[np.ndarray], D: list[np.ndarray], level: float) -> bool:
     import clarabel
 
     n, k = len(P[0]), len(P)
-    columns = [np.concatenate([_packed(level * d - p), _packed(d)]) for p, d in zip(P, D)]
-    columns.append(np.concatenate([_packed(-np.eye(n)), _packed(-np.eye(n))]))
+    columns = [np.concatenate([_pack(level * d - p), _pack(d)]) for p, d in zip(P, D)]
+    columns.append(np.concatenate([_pack(-np.eye(n)), _pack(-np.eye(n))]))
     trace = np.array([np.trace(d).real for d in D] + [0.0])
     A = scipy.sparse.csc_matrix(np.vstack([trace, np.eye(k + 1)[-1], -np.array(columns).T]))
     b = np.concatenate([[n, 1.0], np.zeros(len(columns[0]))])
@@ -70,7 +70,7 @@ def _feasible(P: list[np.ndarray], D: list[np.ndarray], level: float) -> bool:
     return bool(found.x[-1] > 1e-9)
 
 
-def _packed(H: np.ndarray) -> np.ndarray:
+def _pack(H: np.ndarray) -> np.ndarray:
     """Return a Hermitian matrix as a real symmetric one of twice the size, its upper triangle by columns, off-diagonals times sqrt 2."""
     real = np.block([[H.real, -H.imag], [H.imag, H.real]])
     rows, columns = np.triu_indices(len(real))

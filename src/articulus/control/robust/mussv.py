@@ -44,7 +44,7 @@ class Mu:
             float(self.upper[k]), float(self.lower[k]), self.delta[k], self.D[k], self.G[k], self.structure
         )
 
-    def joined(self, other: Mu, order: np.ndarray) -> Mu:
+    def join(self, other: Mu, order: np.ndarray) -> Mu:
         """Return the bounds of the matrices of both, in an order."""
         a, b = self, other
         return Mu(

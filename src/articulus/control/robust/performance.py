@@ -23,7 +23,7 @@ from articulus.control.modes import heaviest
 from articulus.control.plant import Group, as_plant, places
 from articulus.control.robust.allpass import interpolating
 from articulus.control.robust.blocks import Block, BlockStructure
-from articulus.control.robust.mu_lower import aligned, solved
+from articulus.control.robust.mu_lower import align_perturbation, solve_near_singular
 from articulus.control.robust.mu_peak import LEVEL, MuPeak, mu_frequencies
 from articulus.control.robust.mu_upper import upper
 from articulus.control.robust.uncertain import UncertainModel
@@ -113,14 +113,14 @@ class PerformanceProblem:
         """Which outputs are e, (p,)."""
         return np.arange(len(self.model.outputs)) >= self.structure.columns
 
-    def divided(self, by: np.ndarray) -> PerformanceProblem:
+    def divide_outputs(self, by: np.ndarray) -> PerformanceProblem:
         """Return the problem with its outputs divided by numbers, (p,)."""
-        return PerformanceProblem(_divided(self.model, by), self.structure, self.ranges, self.exact)
+        return PerformanceProblem(_divide_outputs(self.model, by), self.structure, self.ranges, self.exact)
 
     def gains(self, M: np.ndarray, delta: np.ndarray) -> np.ndarray:
         """Return the gain from d to e of matrices M (f, p, m) with Delta (rows, columns) or (f, rows, columns) around them, (f,)."""
         k, m = self.structure.rows, self.structure.columns
-        inner = solved(np.eye(m) - M[:, :m, :k] @ delta, M[:, :m, k:])
+        inner = solve_near_singular(np.eye(m) - M[:, :m, :k] @ delta, M[:, :m, k:])
         return largest_singular_values(M[:, m:, k:] + M[:, m:, :k] @ delta @ inner)
 
     def perturb(self, delta: np.ndarray, omega: float) -> tuple[LinearModel, LinearModel] | None:
@@ -146,13 +146,13 @@ class PerformanceProblem:
             if n in deltas
         }
 
-    def extrapolated(self, delta: np.ndarray) -> bool:
+    def is_extrapolated(self, delta: np.ndarray) -> bool:
         """Tell whether a perturbation lies outside the ranges of a model that was fitted within them and is not exact."""
         deltas = self.structure.real_values(delta).values()
         return not self.exact and max(map(abs, deltas), default=0.0) > 1.0
 
 
-def _divided(model: LinearModel, by: np.ndarray) -> LinearModel:
+def _divide_outputs(model: LinearModel, by: np.ndarray) -> LinearModel:
     return dataclasses.replace(model, C=model.C / by[:, None], D=model.D / by[:, None])
 
 
@@ -245,7 +245,7 @@ class SkewPeak:
             if not 0.0 < self.value < np.inf or self.everywhere:
                 return
             by = np.where(self.rows, self.value, 1.0)
-            self.search = search = MuPeak(_divided(model, by), structure, self.most)
+            self.search = search = MuPeak(_divide_outputs(model, by), structure, self.most)
             search.add(self.omega)
             for _ in range(2):
                 search.refine()
@@ -316,13 +316,13 @@ def _climb(problem: PerformanceProblem, M: np.ndarray, delta: np.ndarray) -> tup
     for _ in range(ROUNDS):
         if not np.isfinite(best):
             break
-        R = solved(np.eye(m) - M[:m, :k] @ delta, M[:m, k:])
-        L = solved((np.eye(k) - delta @ M[:m, :k]).T, M[m:, :k].T).T
+        R = solve_near_singular(np.eye(m) - M[:m, :k] @ delta, M[:m, k:])
+        L = solve_near_singular((np.eye(k) - delta @ M[:m, :k]).T, M[m:, :k].T).T
         U, _, Vh = np.linalg.svd(M[m:, k:] + M[m:, :k] @ delta @ R)
         a, w = R @ Vh[0].conj(), L.conj().T @ U[:, 0]
         a, w = _pad(structure, a, "columns"), _pad(structure, w, "rows")
         q = np.sign(np.real((a.conj() * w) @ structure.groups.T))
-        toward = structure.cut(aligned(a[None], w[None], structure, q[None])[0])
+        toward = structure.cut(align_perturbation(a[None], w[None], structure, q[None])[0])
         steps = 0.5 ** np.arange(9)
         tries = delta + steps[:, None, None] * (toward - delta)
         gains = problem.gains(np.broadcast_to(M, (len(steps), *M.shape)), tries)

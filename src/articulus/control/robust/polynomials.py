@@ -232,13 +232,13 @@ class _Bernstein:
         """Return least and largest Bernstein coefficients over a part: bounds of each coefficient of s."""
         tensor = self.monomials
         for axis, ((low, high), degree) in enumerate(zip(part, self.degrees)):
-            change = _to_bernstein(degree) @ _shifted(degree, low, high - low)
+            change = _to_bernstein(degree) @ _shift(degree, low, high - low)
             tensor = np.moveaxis(np.tensordot(change, tensor, axes=(1, axis)), 0, axis)
         flat = tensor.reshape(-1, tensor.shape[-1])
         return flat.min(axis=0), flat.max(axis=0)
 
 
-def _shifted(degree: int, start: float, width: float) -> np.ndarray:
+def _shift(degree: int, start: float, width: float) -> np.ndarray:
     """Return the matrix from coefficients of x^k to those of t^k, x = start + width t."""
     from math import comb
 

@@ -143,7 +143,7 @@ def _margin(
         raise InputError(f"{method}: found the gain {gain!r}; expected a positive number")
     given = PerformanceProblem.read(system, blocks, *channels, method)
     performance = given.performance_rows
-    problem = given.divided(np.where(performance, gain, 1.0))
+    problem = given.divide_outputs(np.where(performance, gain, 1.0))
     peak = SkewPeak(problem, np.ones_like(performance) if together else ~performance, most)
     peak.find(omega)
     margin = np.inf if peak.value == 0.0 else 1.0 / peak.value
@@ -163,7 +163,7 @@ def _least(peak: SkewPeak, margin: float, together: bool) -> tuple[float, np.nda
     """Return the least size found at which the bound is reached, the perturbation, and its frequency."""
     problem, performance = peak.problem, peak.problem.performance_rows
     scale = np.where(performance, margin if together else 1.0, margin)
-    peak.problem, peak.M = problem.divided(1.0 / scale), peak.M * scale[:, None]
+    peak.problem, peak.M = problem.divide_outputs(1.0 / scale), peak.M * scale[:, None]
     inner = peak.problem  # size 1 is the margin, gain 1 the bound there
     best: tuple[float, np.ndarray, float] = (
         np.inf,
@@ -231,5 +231,5 @@ def _result(
         )
     return RobustPerformance(
         margin, size, bound, frequency, delta, pair[0] if pair else None, problem.values(delta),
-        everywhere, checks, problem.extrapolated(delta),
+        everywhere, checks, problem.is_extrapolated(delta),
     )  # fmt: skip

@@ -133,7 +133,7 @@ def robstab(
         Intervals of frequency after which, as on Ctrl-C, what has been found is returned, with a warning that not all frequencies are
         covered. Work, not time: a busy machine changes no verdict.
     """
-    model, structure, ranges, exact = _given(system, blocks)
+    model, structure, ranges, exact = _read_system(system, blocks)
     values, inside = stable_poles(model.A, model.period)
     if not inside.all():
         s = complex(values[~inside][0])
@@ -156,7 +156,7 @@ def robstab(
     corner = least_corner(search.model, structure, search.level)
     if corner is not None and 1.0 / corner.size > search.level:
         before = search.level
-        if not search.contradicted(corner):
+        if not search.raise_level(corner):
             everywhere = False
             doubtful(
                 f"robstab: parameters of size {corner.size:.4g} destabilize at {corner.omega:.4g} rad/s, where the bound shows that those below "
@@ -170,7 +170,7 @@ def robstab(
     return _result(search, corner, ranges, everywhere, exact)
 
 
-def _given(
+def _read_system(
     system: Any, blocks: Any
 ) -> tuple[LinearModel, BlockStructure, Mapping[str, tuple[float, float]], bool]:
     if isinstance(system, UncertainModel):
@@ -207,16 +207,20 @@ def _result(
     )
     usable = np.where(interior | plain, mu.lower, 0.0)
     if corner is not None and 1.0 / corner.size > usable.max():
-        return _perturbed(search, 1.0 / corner.size, corner.omega, corner.delta, ranges, everywhere, exact)
+        return _with_perturbation(
+            search, 1.0 / corner.size, corner.omega, corner.delta, ranges, everywhere, exact
+        )
     k = int(np.argmax(usable)) if usable.max() > 0 else int(np.argmax(mu.upper))
     if usable.max() <= 0:
         return RobustStability(
             search.level, 0.0, float(omega[k]), omega, mu, mu.delta[k], None, {}, everywhere
         )
-    return _perturbed(search, float(usable[k]), float(omega[k]), mu.delta[k], ranges, everywhere, exact)
+    return _with_perturbation(
+        search, float(usable[k]), float(omega[k]), mu.delta[k], ranges, everywhere, exact
+    )
 
 
-def _perturbed(
+def _with_perturbation(
     search: MuPeak,
     lower: float,
     omega: float,
@@ -227,7 +231,7 @@ def _perturbed(
 ) -> RobustStability:
     """Return what was found, with a perturbation that destabilizes at a frequency."""
     perturbation = interpolating(delta, search.structure, omega, search.model.period)
-    check = _confirmed(search.model, perturbation, omega)
+    check = _check_pole(search.model, perturbation, omega)
     values = search.structure.real_values(delta)
     worst = {
         n: 0.5 * (r[0] + r[1]) + 0.5 * (r[1] - r[0]) * values[n] for n, r in ranges.items() if n in values
@@ -248,7 +252,7 @@ def _perturbed(
     )
 
 
-def _confirmed(model: LinearModel, perturbation: LinearModel, omega: float) -> Check:
+def _check_pole(model: LinearModel, perturbation: LinearModel, omega: float) -> Check:
     """Return whether the perturbed system has a pole at the frequency; at infinite frequency, whether it has no solution."""
     if not np.isfinite(omega) or not len(model.A):
         loop = np.eye(len(model.D)) - model.D @ perturbation.D

@@ -75,7 +75,7 @@ class UncertainModel:
         for block in self.structure.blocks:
             if block.name in self.ranges:
                 low, high = self.ranges[block.name]
-                value = _scaled(values.get(block.name, 0.5 * (low + high)), (low, high))
+                value = _to_delta(values.get(block.name, 0.5 * (low + high)), (low, high))
                 delta[row : row + block.rows, column : column + block.columns] = value * np.eye(block.rows)
             row, column = row + block.rows, column + block.columns
         return self.closed_with(delta)
@@ -195,7 +195,7 @@ def uncertain(
     for accuracy in (EXACT, 1e-9, 1e-7, 1e-5):  # the coarser, the fewer repetitions
         if accuracy > EXACT and accuracy > 0.1 * tolerance:
             break
-        found = _assembled(sample, fraction(coefficients, accuracy), names, box)
+        found = _assemble(sample, fraction(coefficients, accuracy), names, box)
         off = sample.error(found)
         if model is not None and (off > max(2.0 * error, 1e-9)):
             break
@@ -238,7 +238,7 @@ def _range(name: str, given: Any) -> tuple[float, float]:
     return low, high
 
 
-def _scaled(value: float, given: tuple[float, float]) -> float:
+def _to_delta(value: float, given: tuple[float, float]) -> float:
     return (float(value) - 0.5 * (given[0] + given[1])) / (0.5 * (given[1] - given[0]))
 
 
@@ -269,7 +269,7 @@ def _sampler(
             f"uncertain: found {type(source).__name__}; expected a mechanism, a loop, or a function of a dict of parameters"
         )
 
-    def made(delta: np.ndarray) -> tuple[LinearModel, np.ndarray]:
+    def evaluate(delta: np.ndarray) -> tuple[LinearModel, np.ndarray]:
         try:
             plant = source(values(delta))
         except KeyError as missing:
@@ -279,7 +279,7 @@ def _sampler(
             ) from None
         return _plain(as_plant(plant, "uncertain"))
 
-    return made
+    return evaluate
 
 
 def _plain(model: LinearModel) -> tuple[LinearModel, np.ndarray]:
@@ -319,13 +319,13 @@ class _Samples:
         self.rng = np.random.default_rng(0)
         self.middle, E = take(np.zeros(len(names)))
         n, m = self.middle.B.shape
-        S = self.stacked(self.middle, E)
+        S = self.stack(self.middle, E)
         a, b, c = (np.abs(x).max(initial=0.0) or 1.0 for x in (S[:n, :n], S[:n, n : n + m], S[n:, :n]))
         self.rows = np.concatenate([np.full(n, a), np.full(len(S) - n, c)])
         self.columns = np.concatenate([np.ones(n), np.full(m, b / a), np.full(n, np.abs(E).max() / a)])
 
     @staticmethod
-    def stacked(model: LinearModel, E: np.ndarray) -> np.ndarray:
+    def stack(model: LinearModel, E: np.ndarray) -> np.ndarray:
         empty = np.zeros((len(model.C), len(E)))
         return np.block([[E @ model.A, E @ model.B, E], [model.C, model.D, empty]])
 
@@ -343,7 +343,7 @@ class _Samples:
         return model, E
 
     def scaled(self, delta: np.ndarray) -> np.ndarray:
-        return self.stacked(*self.at(delta)) / np.outer(self.rows, self.columns)
+        return self.stack(*self.at(delta)) / np.outer(self.rows, self.columns)
 
     def along(self, line: Callable[[float], np.ndarray], most: int, tolerance: float) -> int:
         """Return the least degree of a polynomial on a line, up to `most`, that is exact or else well below the tolerance."""
@@ -422,7 +422,7 @@ def _difference(found: LinearModel, exact: LinearModel) -> float:
     return off
 
 
-def _assembled(
+def _assemble(
     sample: _Samples, f: Fraction, names: tuple[str, ...], box: Mapping[str, tuple[float, float]]
 ) -> UncertainModel:
     """Return the model of a fraction of the matrices [[E A, E B, E], [C, D, 0]] over their sizes."""

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.linalg
 
 from articulus.control.analysis.norms import hinfnorm
-from articulus.control.plant import Partition, of_matrices
+from articulus.control.plant import PlantPartition, of_matrices
 from articulus.linear import LinearModel
 from articulus.numerics.lyapunov import Lyapunov
 
@@ -23,7 +23,7 @@ class ClosedLoop:
     K' = K (I - D22 K)^-1 is the controller with the plant's feedthrough from commands to measured outputs around it.
     """
 
-    def __init__(self, part: Partition, order: int):
+    def __init__(self, part: PlantPartition, order: int):
         pad = scipy.linalg.block_diag
         self.part, self.period = part, part.model.period
         self.D22 = pad(part.D22, np.zeros((order, order))) if part.D22.any() else None

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from articulus.control.analysis.norms import hinfnorm
 from articulus.control.connect import close, select, series, side_by_side
 from articulus.control.design import Check, Design, check_design, static
-from articulus.control.plant import Group, Partition, of_matrices
+from articulus.control.plant import Group, PlantPartition, of_matrices
 from articulus.control.robust.blocks import Block, BlockStructure
 from articulus.control.robust.mussv import mussv
 from articulus.control.sampling import continuous, trapezoidal
@@ -96,7 +96,7 @@ def dksyn(
         `robstab` of the closed loop finds the peak between grid points. The controller has the states of the plant and of the
         scalings.
     """
-    parts = Partition.of(plant, commands, measured, "dksyn")
+    parts = PlantPartition.of(plant, commands, measured, "dksyn")
     structure = BlockStructure.of(blocks, "dksyn")
     if rounds < 1:
         raise InputError(f"dksyn: found rounds = {rounds!r}; expected at least 1")
@@ -105,8 +105,8 @@ def dksyn(
             f"dksyn: found blocks with {structure.columns} inputs and {structure.rows} outputs; expected {len(parts.z)} and {len(parts.w)}, "
             "the numbers of errors and disturbances"
         )
-    inner = Partition(continuous(parts.model), parts.w, parts.u, parts.z, parts.y)
-    found = _iterated(inner, structure, order, rounds, relax)
+    inner = PlantPartition(continuous(parts.model), parts.w, parts.u, parts.z, parts.y)
+    found = _iterate(inner, structure, order, rounds, relax)
     controller = (
         found.controller if parts.model.period is None else trapezoidal(found.controller, parts.model.period)
     )
@@ -134,7 +134,9 @@ def dksyn(
     return check_design(MuDesign, "dksyn", parts.model, controller, parts.u, parts.y, figures, checks)
 
 
-def _as_they_are(parts: Partition, controller: LinearModel, structure: BlockStructure) -> tuple[float, float]:
+def _as_they_are(
+    parts: PlantPartition, controller: LinearModel, structure: BlockStructure
+) -> tuple[float, float]:
     """Return bounds of the largest mu of the closed loop on a grid, real and repeated blocks as they are."""
     loop = select(close(parts.model, controller, parts.u, parts.y), parts.w, parts.z)
     mu = mussv(loop.response(_grid(loop)), structure)
@@ -151,7 +153,9 @@ class _Found:
     complete: bool
 
 
-def _iterated(parts: Partition, structure: BlockStructure, order: int, rounds: int, relax: float) -> _Found:
+def _iterate(
+    parts: PlantPartition, structure: BlockStructure, order: int, rounds: int, relax: float
+) -> _Found:
     full = BlockStructure(tuple(Block(b.rows, b.columns) for b in structure.blocks))
     scalings = [of_matrices(*static(np.ones((1, 1)))) for _ in full.blocks]
     best: _Found | None = None
@@ -159,14 +163,14 @@ def _iterated(parts: Partition, structure: BlockStructure, order: int, rounds: i
     while len(history) < rounds:
         try:
             design = hinfsyn(
-                _scaled(parts.model, parts, full, scalings), len(parts.y), len(parts.u), relax=relax
+                _scale(parts.model, parts, full, scalings), len(parts.y), len(parts.u), relax=relax
             )
             loop = close(parts.model, design.controller, parts.u, parts.y)
             inner = select(loop, parts.w, parts.z)
             omega = _grid(inner)
             mu = mussv(inner.response(omega), full)
-            scalings = [_fitted(omega, size, mu.upper, order) for size in _sizes(mu.D, full)]
-            scaled = select(_scaled(loop, parts, full, scalings), range(len(parts.w)), range(len(parts.z)))
+            scalings = [_fit(omega, size, mu.upper, order) for size in _sizes(mu.D, full)]
+            scaled = select(_scale(loop, parts, full, scalings), range(len(parts.w)), range(len(parts.z)))
             bound = min(design.gamma, float(hinfnorm(scaled)))  # D M D^-1 with the scalings before and after
         except (KeyboardInterrupt, ArticulusError) as stopped:
             if best is None:
@@ -202,7 +206,7 @@ def _sizes(D: np.ndarray, structure: BlockStructure) -> list[np.ndarray]:
     return list(values / values[-1])
 
 
-def _fitted(omega: np.ndarray, size: np.ndarray, mu: np.ndarray, order: int) -> LinearModel:
+def _fit(omega: np.ndarray, size: np.ndarray, mu: np.ndarray, order: int) -> LinearModel:
     """Return the stable system with stable zeros of an order whose size is nearest to one given, in logarithms.
 
     A product of terms of second order; every further one begins at several frequencies, and the best end counts.
@@ -240,8 +244,8 @@ def _misfit(p: np.ndarray, omega: np.ndarray, wanted: np.ndarray, counts: np.nda
     return np.r_[counts * (total - wanted), limits]
 
 
-def _scaled(
-    model: LinearModel, parts: Partition, structure: BlockStructure, scalings: list[LinearModel]
+def _scale(
+    model: LinearModel, parts: PlantPartition, structure: BlockStructure, scalings: list[LinearModel]
 ) -> LinearModel:
     """Return D P D^-1 of the plant or of its closed loop, with disturbances before commands and errors before measured outputs."""
     into = [_inverse(d) for d, b in zip(scalings, structure.blocks) for _ in range(b.rows)]

@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from articulus.control.analysis.norms import h2norm, hinfnorm
 from articulus.control.design import Check, Design, check_design, named_controller
 from articulus.control.modes import require_detectable, require_stabilizable
-from articulus.control.plant import Group, Partition
+from articulus.control.plant import Group, PlantPartition
 from articulus.control.synthesis.closed_loop import ClosedLoop
 from articulus.control.synthesis.descent import descend
 from articulus.errors import InputError, NumericalError, doubtful
@@ -130,7 +130,7 @@ def fixed_order(
         (whether each ended at a minimum).
     """
     many = plants if isinstance(plants, list) else [plants]
-    parts = [Partition.of(plant, commands, measured, "fixed_order") for plant in many]
+    parts = [PlantPartition.of(plant, commands, measured, "fixed_order") for plant in many]
     if len({part.model.period for part in parts}) > 1:
         raise InputError(
             "fixed_order: found plants with several periods; expected all continuous, or all with one period"
@@ -144,9 +144,9 @@ def fixed_order(
         require_detectable(part.model, part.C2, "fixed_order", tuple(part.model.outputs[i] for i in part.y))
     white = parts[0].model.period is None and np.any(np.asarray(h2))
     direct = not (white and any(p.D12.any() and p.D21.any() for p in parts))
-    form = Form.of(controller, len(parts[0].u), len(parts[0].y), direct)
+    form = ControllerForm.of(controller, len(parts[0].u), len(parts[0].y), direct)
     weights = [np.broadcast_to(np.asarray(x, dtype=float), len(parts)) for x in (h2, hinf)]
-    problem = Problem(
+    problem = FixedOrderProblem(
         [ClosedLoop(p.scaled()[0], form.order) for p in parts],
         form,
         weights[0],
@@ -168,7 +168,11 @@ def fixed_order(
 
 
 def _design(
-    parts: list[Partition], form: Form, problem: Problem, best: np.ndarray, found: list[Search]
+    parts: list[PlantPartition],
+    form: ControllerForm,
+    problem: FixedOrderProblem,
+    best: np.ndarray,
+    found: list[FinishedSearch],
 ) -> FixedOrderDesign:
     matrices = form.matrices(best)
     first = parts[0]
@@ -200,7 +204,7 @@ def _design(
 
 
 @dataclass(frozen=True)
-class Form:
+class ControllerForm:
     """How parameters make the matrix K = [D C; B A] of a controller, and its derivative."""
 
     order: int
@@ -209,7 +213,7 @@ class Form:
     shape: tuple[int, int]
 
     @staticmethod
-    def of(controller: int | Law, m: int, p: int, direct: bool = True) -> Form:
+    def of(controller: int | Law, m: int, p: int, direct: bool = True) -> ControllerForm:
         if isinstance(controller, int | np.integer):
             n = int(controller)
             x = ca.SX.sym("p", (m + n) * (p + n) - (0 if direct else m * p))
@@ -233,7 +237,7 @@ class Form:
                 )
             K = ca.vertcat(ca.horzcat(D, C), ca.horzcat(B, A)) if n else D
         function = ca.Function("controller", [x], [K, ca.jacobian(ca.vec(K), x)])
-        return Form(n, x.numel(), function, (m, p))
+        return ControllerForm(n, x.numel(), function, (m, p))
 
     def gain(self, x: np.ndarray) -> np.ndarray:
         return np.asarray(self.function(x)[0])
@@ -259,9 +263,9 @@ def _count(controller: Law) -> int:
 
 
 @dataclass(frozen=True)
-class Problem:
+class FixedOrderProblem:
     closed: list[ClosedLoop]
-    form: Form
+    form: ControllerForm
     h2: np.ndarray
     hinf: np.ndarray
     limits: DesignLimits
@@ -337,7 +341,7 @@ class Problem:
         return value, slope
 
 
-def _rows(part: Partition, name: str) -> np.ndarray:
+def _rows(part: PlantPartition, name: str) -> np.ndarray:
     names = [part.model.outputs[i] for i in part.z]
     if name not in names:
         raise InputError(
@@ -350,7 +354,7 @@ def _rows(part: Partition, name: str) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Search:
+class FinishedSearch:
     """Where a search ended: the parameters, the objective with what violated limits add, and whether it is a minimum."""
 
     x: np.ndarray
@@ -359,11 +363,11 @@ class Search:
 
 
 def _search_controllers(
-    problem: Problem, center: np.ndarray, blank: bool, starts: int, iterations: int, seed: int
-) -> list[Search]:
+    problem: FixedOrderProblem, center: np.ndarray, blank: bool, starts: int, iterations: int, seed: int
+) -> list[FinishedSearch]:
     """Return the searches that found controllers; their objectives are those that `exact_objective` gives."""
     rng = np.random.default_rng(seed)
-    found: list[Search] = []
+    found: list[FinishedSearch] = []
     furthest, unproved = np.inf, 0
     try:
         for k in range(max(starts, 1)):
@@ -391,7 +395,7 @@ def _search_controllers(
             late = max(problem.violations(x).values(), default=0.0)
             value = problem.exact_objective(x) * (1.0 if late <= ALLOWED else 1.0 + 1e3 * late)
             if np.isfinite(value):
-                found.append(Search(x, value, finished))
+                found.append(FinishedSearch(x, value, finished))
             else:
                 unproved += 1
     except KeyboardInterrupt:
@@ -410,7 +414,7 @@ def _search_controllers(
     return found
 
 
-def _best(problem: Problem, found: list[Search], iterations: int) -> np.ndarray:
+def _best(problem: FixedOrderProblem, found: list[FinishedSearch], iterations: int) -> np.ndarray:
     """Return the parameters of the best search; say so if it had not ended at a minimum."""
     best = min(found, key=lambda search: search.value)
     if not best.finished:

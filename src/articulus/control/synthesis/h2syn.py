@@ -12,9 +12,9 @@ from articulus.control.analysis.norms import h2norm
 from articulus.control.connect import close, select
 from articulus.control.design import Check, Design, check_design, named_controller
 from articulus.control.modes import require_detectable, require_stabilizable
-from articulus.control.plant import Group, Partition
+from articulus.control.plant import Group, PlantPartition
 from articulus.control.riccati import residual_check, riccati
-from articulus.control.synthesis.hinf_problem import Matrices, Problem, without_feedthrough
+from articulus.control.synthesis.hinf_problem import HinfProblem, Matrices, without_feedthrough
 from articulus.errors import InputError
 from articulus.numerics.riccati import RiccatiSolution
 
@@ -56,7 +56,7 @@ def h2syn(plant: Any, measured: Group, commands: Group) -> H2Design:
     Design
         With `norm`, that of the closed loop.
     """
-    parts = Partition.of(plant, commands, measured, "h2syn")
+    parts = PlantPartition.of(plant, commands, measured, "h2syn")
     matrices, square, solved = _continuous(parts) if parts.model.period is None else _design_sampled(parts)
     controller = named_controller(parts.model, matrices, parts.u, parts.y, "h2syn")
     norm = float(h2norm(select(close(parts.model, controller, parts.u, parts.y), parts.w, parts.z)))
@@ -69,7 +69,7 @@ def h2syn(plant: Any, measured: Group, commands: Group) -> H2Design:
     )
 
 
-def _continuous(parts: Partition) -> tuple[Matrices, float, list[Check]]:
+def _continuous(parts: PlantPartition) -> tuple[Matrices, float, list[Check]]:
     """Return the controller, the square of its norm, and checks of the Riccati equations."""
     if parts.D11.any():
         i, j = np.argwhere(parts.D11)[0]
@@ -77,7 +77,7 @@ def _continuous(parts: Partition) -> tuple[Matrices, float, list[Check]]:
             f"h2syn: found the feedthrough {parts.D11[i, j]:.4g} from {parts.model.inputs[parts.w[j]]} to "
             f"{parts.model.outputs[parts.z[i]]}; expected D11 = 0, else white noise gives an infinite error"
         )
-    problem = Problem.of(parts, "h2syn")
+    problem = HinfProblem.of(parts, "h2syn")
     state, estimate = problem.state.unbounded, problem.estimate.unbounded
     X, F, Y, L = state.X, -state.gain, estimate.X, -estimate.gain.T
     B1, B2, C2 = problem.state.B1, problem.state.B2, problem.estimate.B2.T
@@ -87,7 +87,7 @@ def _continuous(parts: Partition) -> tuple[Matrices, float, list[Check]]:
     return controller, float(square), _check_residuals(state, estimate)
 
 
-def _design_sampled(parts: Partition) -> tuple[Matrices, float, list[Check]]:
+def _design_sampled(parts: PlantPartition) -> tuple[Matrices, float, list[Check]]:
     """Return the same of a sampled plant: u = F x + F0 w by the best estimates of x and w from y up to now."""
     p = parts.scaled()[0]
     T = p.model.period

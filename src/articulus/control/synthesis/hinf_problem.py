@@ -15,7 +15,7 @@ import numpy as np
 from articulus.control.analysis.scaling import scale_states
 from articulus.control.design import Check
 from articulus.control.modes import require_detectable, require_stabilizable
-from articulus.control.plant import Partition
+from articulus.control.plant import PlantPartition
 from articulus.control.riccati import riccati
 from articulus.errors import InputError
 from articulus.numerics.riccati import RiccatiSolution
@@ -82,12 +82,12 @@ class Side:
         into = np.linalg.norm(np.hstack([self.B1 / gamma, self.B2]))
         return float(np.linalg.norm(self.C1) / into) or 1.0 if into > 0 else 1.0
 
-    def subspace(self, gamma: float) -> Subspace | None:
+    def subspace(self, gamma: float) -> GammaSubspace | None:
         """Return the stable invariant subspace; None when eigenvalues of the Hamiltonian matrix lie on the imaginary axis."""
         n = len(self.A)
         H, scale = self.hamiltonian(gamma)
         found = stable_subspace(H)
-        return None if found is None else Subspace(found.basis[:n], found.basis[n:], found.T, scale)
+        return None if found is None else GammaSubspace(found.basis[:n], found.basis[n:], found.T, scale)
 
     @cached_property
     def unbounded(self) -> RiccatiSolution:
@@ -153,7 +153,7 @@ def crossings(values: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Subspace:
+class GammaSubspace:
     """A stable subspace [X1; X2] with X = scale X2 X1^-1, and the matrix T of the flow in it."""
 
     X1: np.ndarray
@@ -188,7 +188,7 @@ def _reciprocal(values: np.ndarray, scale: float) -> float:
 
 
 @dataclass(frozen=True)
-class Problem:
+class HinfProblem:
     """A plant with D12 = [0; I], D21 = [0, I], D22 = 0 and scaled states, and the way back.
 
     Parameters
@@ -210,11 +210,11 @@ class Problem:
     shift: float = 0.0
 
     @staticmethod
-    def of(parts: Partition, method: str, shift: float = 0.0) -> Problem:
+    def of(parts: PlantPartition, method: str, shift: float = 0.0) -> HinfProblem:
         """Return the problem of a continuous plant; raise InputError naming what no controller can overcome."""
         model = scale_states(parts.model)[0]
         model = dataclasses.replace(model, A=model.A + shift * np.eye(len(model.A)))
-        p = Partition(model, parts.w, parts.u, parts.z, parts.y)
+        p = PlantPartition(model, parts.w, parts.u, parts.z, parts.y)
         names = tuple(model.inputs[i] for i in p.u), tuple(model.outputs[i] for i in p.y)
         require_stabilizable(model, p.B2, method, names[0])
         require_detectable(model, p.C2, method, names[1])
@@ -236,7 +236,7 @@ class Problem:
             "P21 (disturbances to measured)",
             "noise is missing there; add some (of mixsyn: the plant has a pole there, and nothing disturbs its input)",
         )
-        return Problem(state, estimate, su, sy.T, p.D22, shift)
+        return HinfProblem(state, estimate, su, sy.T, p.D22, shift)
 
     @cached_property
     def h2_norm(self) -> float:
@@ -247,7 +247,7 @@ class Problem:
         right = np.linalg.eigvalsh(Y).max(initial=0.0) <= ROUNDING * self.estimate.scale()
         return 0.0 if left and right else float(np.sqrt(np.trace(B1.T @ X @ B1) + np.trace(F @ Y @ F.T)))
 
-    def tests(self, gamma: float) -> tuple[list[Check], Subspace | None, Subspace | None]:
+    def tests(self, gamma: float) -> tuple[list[Check], GammaSubspace | None, GammaSubspace | None]:
         """Return the existence tests at gamma in the order of Chiang & Safonov 1989, and the two subspaces."""
         bound = max(self.state.at_infinity(), self.estimate.at_infinity())
         done = [Check("test 1: D11 small enough (least gamma)", bound, gamma, bound < gamma)]
@@ -294,7 +294,7 @@ class Problem:
         joint = _reciprocal(values, x.scale * y.scale)
         return np.array([joint - t, x.least, y.least])
 
-    def controller(self, gamma: float, x: Subspace, y: Subspace, singular: float) -> Matrices:
+    def controller(self, gamma: float, x: GammaSubspace, y: GammaSubspace, singular: float) -> Matrices:
         """Return (A, B, C, D) of the central controller from the measured outputs y to the commands u.
 
         Directions in which the singular values of the descriptor matrix are below `singular` times the largest, as happens
@@ -321,7 +321,7 @@ class Problem:
         return without_feedthrough(A, B @ self.sy, self.su @ C, self.su @ D @ self.sy, self.D22)
 
 
-def spectral_radius(x: Subspace, y: Subspace) -> float:
+def spectral_radius(x: GammaSubspace, y: GammaSubspace) -> float:
     """Return the largest eigenvalue of X Y in size."""
     return float(np.abs(np.linalg.eigvals(x.X @ y.X)).max(initial=0.0))
 

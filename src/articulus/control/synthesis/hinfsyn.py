@@ -18,9 +18,9 @@ from articulus.control.analysis.norms import hinfnorm
 from articulus.control.analysis.stable import asymptotically_stable
 from articulus.control.connect import close, select
 from articulus.control.design import Check, Design, check_design, named_controller
-from articulus.control.plant import Group, Partition
+from articulus.control.plant import Group, PlantPartition
 from articulus.control.sampling import continuous, trapezoidal
-from articulus.control.synthesis.hinf_problem import Problem, Subspace, ZeroOnAxis
+from articulus.control.synthesis.hinf_problem import GammaSubspace, HinfProblem, ZeroOnAxis
 from articulus.errors import Finding, InputError, NumericalError, doubtful
 from articulus.linear import LinearModel
 
@@ -107,7 +107,7 @@ def hinfsyn(
         Figures: `gamma`, the norm of the closed loop, computed from it; `gamma_optimal`, the least one (None if gamma was
         given); `limit`, the existence test that fails below the optimum; `shift` [rad/s] of the imaginary axis. The checks hold the existence tests of Chiang & Safonov 1989.
     """
-    parts = Partition.of(plant, commands, measured, "hinfsyn")
+    parts = PlantPartition.of(plant, commands, measured, "hinfsyn")
     if not len(parts.w) or not len(parts.z):
         raise InputError(
             f"hinfsyn: found {len(parts.w)} disturbances and {len(parts.z)} errors beside commands and measured outputs; expected at least one each"
@@ -118,9 +118,9 @@ def hinfsyn(
         raise InputError(
             f"hinfsyn: found gamma = {gamma}, relax = {relax}, shift = {shift}; expected gamma > 0, relax >= 0, shift >= 0"
         )
-    without_period = Partition(continuous(parts.model), parts.w, parts.u, parts.z, parts.y)
+    without_period = PlantPartition(continuous(parts.model), parts.w, parts.u, parts.z, parts.y)
     try:
-        problem = Problem.of(without_period, "hinfsyn", shift or 0.0)
+        problem = HinfProblem.of(without_period, "hinfsyn", shift or 0.0)
     except ZeroOnAxis as error:
         if shift is not None:
             raise
@@ -132,12 +132,12 @@ def hinfsyn(
     return _near(parts, problem, best, relax, figures)
 
 
-def _off_axis(parts: Partition, cause: ZeroOnAxis, iterations: int) -> Problem:
+def _off_axis(parts: PlantPartition, cause: ZeroOnAxis, iterations: int) -> HinfProblem:
     """Return the problem with the largest shift of the imaginary axis that costs little; raise the cause if gamma has no limit."""
-    last: tuple[Problem, float] | None = None
+    last: tuple[HinfProblem, float] | None = None
     for shift in SHIFTS * cause.scale:
         try:
-            problem = Problem.of(parts, "hinfsyn", float(shift))
+            problem = HinfProblem.of(parts, "hinfsyn", float(shift))
             least = optimum(problem, 1e-4, iterations)[0]
         except (InputError, NumericalError):  # a weight decays more slowly, or another zero is there now
             continue
@@ -152,7 +152,7 @@ def _off_axis(parts: Partition, cause: ZeroOnAxis, iterations: int) -> Problem:
     raise cause
 
 
-def optimum(problem: Problem, tolerance: float, iterations: int) -> tuple[float, str, bool]:
+def optimum(problem: HinfProblem, tolerance: float, iterations: int) -> tuple[float, str, bool]:
     """Return the least gamma, the existence test that fails below it, and whether the search came to its end.
 
     Below a bound from the Hamiltonian matrices nothing exists. Above it, the room that X, Y and their spectral radius leave
@@ -206,7 +206,7 @@ class _Enough(Exception):
 class _Search:
     """The room over its value at gamma without bound, the least of three, as a function of t = 1 / gamma^2."""
 
-    def __init__(self, problem: Problem, start: np.ndarray, iterations: int):
+    def __init__(self, problem: HinfProblem, start: np.ndarray, iterations: int):
         self.problem, self.iterations = problem, iterations
         self.size = np.where(np.isfinite(start), start, np.nan)
         self.steps: list[tuple[float, np.ndarray]] = []
@@ -226,7 +226,7 @@ class _Search:
             return np.where(np.isfinite(room), room / self.size, 1.0)
 
 
-def _at_given(parts: Partition, problem: Problem, gamma: float) -> HinfDesign:
+def _at_given(parts: PlantPartition, problem: HinfProblem, gamma: float) -> HinfDesign:
     tests, x, y = problem.tests(gamma)
     failed = [test for test in tests if not test.passed]
     if failed or x is None or y is None:
@@ -241,7 +241,7 @@ def _at_given(parts: Partition, problem: Problem, gamma: float) -> HinfDesign:
 
 
 def _near(
-    parts: Partition, problem: Problem, best: float, relax: float, figures: dict[str, Any]
+    parts: PlantPartition, problem: HinfProblem, best: float, relax: float, figures: dict[str, Any]
 ) -> HinfDesign:
     """Return the controller for the least bound at or above (1 + relax) times the optimum that its closed loop keeps."""
     tried: list[tuple[float, LinearModel, list[Check], float]] = []
@@ -274,7 +274,7 @@ def _near(
 
 
 def _law(
-    parts: Partition, problem: Problem, gamma: float, x: Subspace, y: Subspace
+    parts: PlantPartition, problem: HinfProblem, gamma: float, x: GammaSubspace, y: GammaSubspace
 ) -> tuple[LinearModel, float]:
     """Return the controller for a bound, and the norm of its closed loop."""
     found: list[tuple[LinearModel, float]] = []
@@ -293,7 +293,7 @@ def _law(
     return min(found, key=lambda one: one[1])
 
 
-def _norm(parts: Partition, controller: LinearModel) -> float:
+def _norm(parts: PlantPartition, controller: LinearModel) -> float:
     """Return the norm of the closed loop from disturbances to errors; infinite if that is not stable."""
     closed = close(parts.model, controller, parts.u, parts.y)
     if not asymptotically_stable(closed.A, closed.period):

@@ -53,7 +53,7 @@ class Estimator:
 
 
 @dataclass(frozen=True)
-class Noise:
+class NoiseCovariance:
     """What drives the states and spoils the measurements: covariances W of x', V of y and S of both."""
 
     W: np.ndarray
@@ -63,16 +63,16 @@ class Noise:
 
 def noise_of(
     model: LinearModel, y: np.ndarray, W: Any, V: Any, noise: Group, method: str
-) -> tuple[Noise, np.ndarray]:
+) -> tuple[NoiseCovariance, np.ndarray]:
     """Return the covariances, and the numbers of the inputs that are noise (none if W acts on the states)."""
     v = weight(V, len(y), "V", method, True)
     if noise is None:
         w = weight(W, len(model.A), "W", method, False)
-        return Noise(w, v, np.zeros((len(model.A), len(y)))), np.zeros(0, dtype=int)
+        return NoiseCovariance(w, v, np.zeros((len(model.A), len(y)))), np.zeros(0, dtype=int)
     which = places(model.inputs, noise, "input", method)
     w = weight(W, len(which), "W", method, False)
     G, H = model.B[:, which], model.D[np.ix_(y, which)]
-    return Noise(G @ w @ G.T, v + H @ w @ H.T, G @ w @ H.T), which
+    return NoiseCovariance(G @ w @ G.T, v + H @ w @ H.T, G @ w @ H.T), which
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class FilterGains:
     check: Check
 
 
-def gains(model: LinearModel, y: np.ndarray, noise: Noise, method: str) -> FilterGains:
+def gains(model: LinearModel, y: np.ndarray, noise: NoiseCovariance, method: str) -> FilterGains:
     """Return the gains of the filter; raise InputError naming a mode that it cannot follow."""
     C = model.C[y]
     require_detectable(model, C, method, tuple(model.outputs[i] for i in y))

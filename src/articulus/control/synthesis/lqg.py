@@ -12,7 +12,7 @@ from articulus.control.design import Check, Design, check_design, named_controll
 from articulus.control.plant import Group, as_plant, of_matrices, places
 from articulus.control.riccati import cross_weight, regulator, residual_check, weight
 from articulus.control.synthesis.hinf_problem import without_feedthrough
-from articulus.control.synthesis.kalman import Noise, gains, noise_of
+from articulus.control.synthesis.kalman import NoiseCovariance, gains, noise_of
 from articulus.errors import InputError
 from articulus.linear import LinearModel
 from articulus.linear.model import rates
@@ -110,7 +110,7 @@ def join_regulator_and_filter(
     u: np.ndarray,
     y: np.ndarray,
     weights: tuple[np.ndarray, np.ndarray, np.ndarray | None],
-    noise: Noise,
+    noise: NoiseCovariance,
     current: bool,
 ) -> LqgDesign:
     """Return regulator and filter as one controller, with the mean cost of its closed loop."""
@@ -150,7 +150,7 @@ def _mean_cost(
     u: np.ndarray,
     y: np.ndarray,
     weights: tuple[np.ndarray, np.ndarray, np.ndarray | None],
-    noise: Noise,
+    noise: NoiseCovariance,
 ) -> float:
     """Return the mean square of [Q, N; N', R]^1/2 [x; u] under the noise, by the Lyapunov equation of the closed loop."""
     Q, R, N = weights

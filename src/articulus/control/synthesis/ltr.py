@@ -12,7 +12,7 @@ from articulus.control.connect import select, series
 from articulus.control.modes import require_stabilizable, unstable
 from articulus.control.plant import Group, as_plant, of_matrices, places
 from articulus.control.riccati import regulator, weight
-from articulus.control.synthesis.kalman import Noise, gains
+from articulus.control.synthesis.kalman import NoiseCovariance, gains
 from articulus.control.synthesis.lqg import LqgDesign, join_regulator_and_filter
 from articulus.errors import InputError, doubtful
 from articulus.linear import LinearModel
@@ -75,7 +75,7 @@ def ltru(
     _zeros_warned(model, u, y, "ltru", len(y) >= len(u), "commands", "measured outputs")
     K = regulator(model, u, q, r, None, "ltru").gain
     target = of_matrices(model.A, B, K, period=model.period)
-    more = Noise(noise.W + recovery * B @ B.T, noise.V, noise.S)
+    more = NoiseCovariance(noise.W + recovery * B @ B.T, noise.V, noise.S)
     design = join_regulator_and_filter("ltru", model, u, y, (q, r, None), more, model.period is not None)
     plain = select(model, u, y)
     return _compare_with_target(design, target, series(plain, _minus(design.controller)), model.A - B @ K)
@@ -109,7 +109,7 @@ def ltry(
 
 def _data(
     plant: Any, Q: Any, R: Any, W: Any, V: Any, commands: Group, measured: Group, recovery: float, method: str
-) -> tuple[LinearModel, np.ndarray, np.ndarray, np.ndarray, np.ndarray, Noise]:
+) -> tuple[LinearModel, np.ndarray, np.ndarray, np.ndarray, np.ndarray, NoiseCovariance]:
     model = as_plant(plant, method)
     u = places(model.inputs, commands, "input", method)
     y = places(model.outputs, measured, "output", method)
@@ -119,7 +119,7 @@ def _data(
     n = len(model.A)
     q, r = weight(Q, n, "Q", method, False), weight(R, len(u), "R", method, True)
     w, v = weight(W, n, "W", method, False), weight(V, len(y), "V", method, True)
-    return model, u, y, q, r, Noise(w, v, np.zeros((n, len(y))))
+    return model, u, y, q, r, NoiseCovariance(w, v, np.zeros((n, len(y))))
 
 
 def _minus(controller: LinearModel) -> LinearModel:

@@ -22,11 +22,11 @@ from threadpoolctl import threadpool_limits
 
 from articulus.control.design import Check, Design, check_design, named_controller
 from articulus.control.modes import require_detectable, require_stabilizable
-from articulus.control.plant import Group, Partition
+from articulus.control.plant import Group, PlantPartition
 from articulus.control.riccati import riccati
 from articulus.control.synthesis.closed_loop import ClosedLoop
 from articulus.control.synthesis.descent import descend
-from articulus.control.synthesis.fixed_order import ENOUGH, DesignLimits, Form, Problem
+from articulus.control.synthesis.fixed_order import ENOUGH, ControllerForm, DesignLimits, FixedOrderProblem
 from articulus.errors import InputError, NumericalError, doubtful
 
 HOLDS = 1e-3
@@ -81,7 +81,7 @@ def optimal_projection(
     Design
         Figures: `h2` (norm), `full` (that of the full-order controller), `projection` tau (n, n), `residuals` of the four equations.
     """
-    given = Partition.of(plant, commands, measured, "optimal_projection")
+    given = PlantPartition.of(plant, commands, measured, "optimal_projection")
     p, d = given.scaled()
     n = len(p.A)
     if p.model.period is not None:
@@ -108,8 +108,8 @@ def optimal_projection(
     P, K, Q, L = control.X, control.gain, filtering.X, filtering.gain.T
     full = _cost(p, p.A - p.B2 @ K - L @ p.C2, L, -K)
     left, right = _balanced(p, P, Q, K, L, order)
-    form = Form.of(order, len(p.u), len(p.y), direct=False)
-    problem = Problem([ClosedLoop(p, order)], form, np.ones(1), np.zeros(1), DesignLimits())
+    form = ControllerForm.of(order, len(p.u), len(p.y), direct=False)
+    problem = FixedOrderProblem([ClosedLoop(p, order)], form, np.ones(1), np.zeros(1), DesignLimits())
     K0 = np.block(
         [
             [np.zeros((len(p.u), len(p.y))), -K @ right],
@@ -147,14 +147,14 @@ def optimal_projection(
     )
 
 
-def _cost(p: Partition, A: np.ndarray, B: np.ndarray, C: np.ndarray) -> float:
+def _cost(p: PlantPartition, A: np.ndarray, B: np.ndarray, C: np.ndarray) -> float:
     """Return the square of the H2 norm with a controller."""
     closed = ClosedLoop(p, len(A))
     return closed.square(np.block([[np.zeros((len(p.u), len(p.y))), C], [B, A]]))[0]
 
 
 def _balanced(
-    p: Partition, P: np.ndarray, Q: np.ndarray, K: np.ndarray, L: np.ndarray, order: int
+    p: PlantPartition, P: np.ndarray, Q: np.ndarray, K: np.ndarray, L: np.ndarray, order: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return bases of the heaviest part of Qh Ph of the full-order controller: left' right = I."""
     Qh = scipy.linalg.solve_continuous_lyapunov(p.A - p.B2 @ K, -L @ (p.D21 @ p.D21.T) @ L.T)
@@ -165,7 +165,7 @@ def _balanced(
     return roots[1] @ Vh[:order].T * scale, roots[0] @ U[:, :order] * scale
 
 
-def _equations(p: Partition, controller: tuple, weights: tuple) -> tuple[np.ndarray, np.ndarray]:
+def _equations(p: PlantPartition, controller: tuple, weights: tuple) -> tuple[np.ndarray, np.ndarray]:
     """Return the projection and the relative residuals of the four equations at a controller, from the closed loop's Gramians."""
     (A_, B_, C_), (R1, R2, V1, V2) = controller, weights
     n, A, B, C = len(p.A), p.A, p.B2, p.C2

@@ -13,7 +13,7 @@ from articulus.control.design import RegulatorDesign, check_design, named_contro
 from articulus.control.plant import Group, as_plant, places, with_states
 from articulus.control.riccati import cross_weight, regulator, residual_check, weight
 from articulus.control.sampling import TO_ROUNDING, sample
-from articulus.control.synthesis.kalman import Noise, noise_of
+from articulus.control.synthesis.kalman import NoiseCovariance, noise_of
 from articulus.control.synthesis.lqg import LqgDesign, command_places, join_regulator_and_filter
 from articulus.errors import InputError
 from articulus.linear import LinearModel
@@ -117,7 +117,7 @@ def lqgd(
     weights = sampled_cost(driven, q, r, None, period, delay)
     n, p, rest = len(model.A), len(y), len(sampled.A) - len(model.A)
     Wd = scipy.linalg.block_diag(_integral(model.A.T, continuous.W, period), np.zeros((rest, rest)))
-    noises = Noise(Wd, continuous.V / period, np.zeros((n + rest, p)))
+    noises = NoiseCovariance(Wd, continuous.V / period, np.zeros((n + rest, p)))
     design = join_regulator_and_filter(
         "lqgd", sampled, np.arange(len(u)), np.arange(p), weights, noises, current
     )

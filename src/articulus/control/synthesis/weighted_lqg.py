@@ -9,7 +9,7 @@ import numpy as np
 
 from articulus.control.connect import series, side_by_side
 from articulus.control.design import static
-from articulus.control.plant import Group, Partition, of_matrices
+from articulus.control.plant import Group, PlantPartition, of_matrices
 from articulus.control.synthesis.augw import Weight, weighting
 from articulus.control.synthesis.h2syn import H2Design, h2syn
 
@@ -43,7 +43,7 @@ def weighted_lqg(
     Design
         For the plant with its weights; the controller is, sign included, that of the plant given. Figure: `norm`.
     """
-    parts = Partition.of(plant, commands, measured, "weighted_lqg")
+    parts = PlantPartition.of(plant, commands, measured, "weighted_lqg")
     m = parts.model
     w = parts.w if len(parts.w) else parts.u
     z = parts.z if len(parts.z) else parts.y
