@@ -6,7 +6,7 @@ import pytest
 import scipy.linalg
 
 from articulus.errors import InputError
-from articulus.numerics.riccati import care, dare
+from articulus.numerics.riccati import care, care_batch, dare
 
 C = np.array([[1.0, 0.0]])
 PLANTS = {"oscillator": [[0.0, 1.0], [-1.0, -0.02]], "double integrator": [[0.0, 1.0], [0.0, 0.0]]}
@@ -131,3 +131,16 @@ def test_no_solution_says_why():
         dare(np.diag([-1.0, 0.5]), np.array([[0.0], [1.0]]), np.eye(2), np.eye(1))
     with pytest.raises(InputError, match="singular weight R"):
         care(np.eye(2), np.ones((2, 2)), np.eye(2), np.ones((2, 2)))
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_batched_solutions_are_the_single_ones(scale):
+    """Rates of this scale, inputs of sizes that differ by 1e4."""
+    rng = np.random.default_rng(2)
+    A, L = rng.normal(size=(5, 5)), rng.normal(size=(5, 5))
+    B = rng.normal(size=(6, 5, 2)) * 10.0 ** np.linspace(-2, 2, 6)[:, None, None]
+    Q, R = L @ L.T + np.eye(5), np.diag([1.0, 3.0])
+    found = care_batch(scale * A, B, scale**2 * Q, R)
+    for X, each in zip(found, B):
+        expected = care(scale * A, each, scale**2 * Q, R).X
+        np.testing.assert_allclose(X, expected, rtol=1e-7, atol=1e-9 * np.abs(expected).max())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 import pytest
-import scipy.linalg
 
 import articulus as art
 from articulus.errors import InputError
@@ -53,26 +52,6 @@ def test_flexible_link_returns_to_its_motion() -> None:
     tracked, free = ends(moved, moved.q[0] + [0.02, 0.0])
     assert abs(tracked[0]) < 0.2 * 0.02
     assert abs(free[0]) > 0.5 * 0.02  # nothing brings it back; the error of the mesh adds to it
-
-
-def test_gains_are_those_of_the_riccati_equation() -> None:
-    """A constant model has the gain of the algebraic equation at all times."""
-    A, B = np.array([[0.0, 1.0], [0.0, 0.0]]), np.array([[0.0], [1.0]])
-    Q, R, t = np.diag([4.0, 1.0]), np.eye(1), np.linspace(0, 3, 31)
-    P = scipy.linalg.solve_continuous_are(A, B, Q, R)
-    gains = _gains(t, np.array([A] * 31), np.array([B] * 31), Q, R)
-    assert gains == pytest.approx(np.broadcast_to(B.T @ P, gains.shape), rel=1e-9)
-
-
-def test_gains_of_a_model_that_changes_solve_the_differential_equation() -> None:
-    """Central differences of P along the way, scalar: -P' = 2 a P - b^2 P^2 / r + q; second order in the spacing."""
-    t = np.linspace(0, 1, 401)
-    a, q, r = np.sin(3 * t), 2.0, 0.5
-    ones = np.ones((len(t), 1, 1))
-    K = _gains(t, a[:, None, None], ones, np.array([[q]]), np.array([[r]]))
-    P = r * K[:, 0, 0]
-    slope = np.gradient(P, t)[1:-1]
-    assert -slope == pytest.approx((2 * a * P - P**2 / r + q)[1:-1], abs=1e-3)
 
 
 def test_one_of_two_gains_is_refused_and_functions_of_wrong_size() -> None:

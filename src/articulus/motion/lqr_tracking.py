@@ -15,20 +15,18 @@ from collections.abc import Sequence
 
 import casadi as ca
 import numpy as np
-import scipy.linalg
 from casadi import SX
 
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError
 from articulus.motion.piecewise import Piecewise
+from articulus.numerics.differential_riccati import riccati_along
 from articulus.numerics.riccati import care
 from articulus.simulation.loop.components.state_feedback import StateFeedback
 from articulus.simulation.solve.assembly import assemble
 
 POINTS = 200
 """Times at which gains are known, at least."""
-LONG = 2.0
-"""Largest eigenvalue of the Hamiltonian matrix times a step beyond which the step is cut."""
 LITTLE = 0.1
 """Part of the largest movement that also counts for what moves less."""
 
@@ -80,12 +78,9 @@ def feedback_along(
     extent = np.concatenate([_extent(mechanism, np.ptp(q, axis=0)), _extent(mechanism, np.abs(v).max(0))])
     Q = np.diag(1 / (deviation * extent[places]) ** 2)
     R = np.diag(1 / sizes**2)
-    from threadpoolctl import threadpool_limits  # late: its import would slow down every plan
-
-    with threadpool_limits(1, user_api="blas"):  # many small matrices: threads only wait for each other
-        gains = _gains(fine, A, B, Q, R)
+    P = riccati_along(fine, A, B, Q, R, _last(A[-1], B[-1], Q, R, fine[-1] - fine[0]))
     K = np.zeros((len(fine), len(motors), 2 * mechanism.nv))
-    K[:, :, places] = gains
+    K[:, :, places] = np.linalg.inv(R) @ B.swapaxes(1, 2) @ P
     target = np.hstack([q_fine, v_fine])
     slopes = np.hstack([v_fine, np.gradient(v_fine, fine, axis=0)])
     return StateFeedback(
@@ -128,26 +123,6 @@ def _on_loops(m: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, n
 
 def _columns(m: Mechanism, inputs: Sequence[str], motors: Sequence[int]) -> list[int]:
     return [inputs.index(f"tau.{m.v_names[k]}") for k in motors]
-
-
-def _gains(t: np.ndarray, A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray) -> np.ndarray:
-    """Return K(t) = R^-1 B' P, (points, m, n)."""
-    n, inverse = len(Q), np.linalg.inv(R)
-    P = _last(A[-1], B[-1], Q, R, t[-1] - t[0])
-    K = np.zeros((len(t), len(R), n))
-    K[-1] = inverse @ B[-1].T @ P
-    for k in reversed(range(len(t) - 1)):
-        a, b = (A[k] + A[k + 1]) / 2, (B[k] + B[k + 1]) / 2
-        H = np.block([[a, -b @ inverse @ b.T], [-Q, -a.T]])
-        h = t[k + 1] - t[k]
-        count = int(np.ceil(h * np.abs(np.linalg.eigvals(H)).max() / LONG)) or 1
-        backward = scipy.linalg.expm(-h / count * H)
-        for _ in range(count):
-            x, y = backward[:n, :n] + backward[:n, n:] @ P, backward[n:, :n] + backward[n:, n:] @ P
-            P = np.linalg.solve(x.T, y.T).T
-            P = (P + P.T) / 2
-        K[k] = inverse @ B[k].T @ P
-    return K
 
 
 def _last(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, duration: float) -> np.ndarray:

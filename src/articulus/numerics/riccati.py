@@ -85,6 +85,32 @@ def dare(
     return _solved(_Sampled.of(A, B, Q, R, S))
 
 
+def care_batch(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray) -> np.ndarray:
+    """Return the stabilizing solutions of A'X + XA - X B R^-1 B' X + Q = 0 for many B at once, (batch, n, n).
+
+    From the stable eigenvectors of the Hamiltonian matrices, both halves scaled alike: for small, well-conditioned equations, to some
+    10 digits; without the checks of `care`. Where an equation has no stabilizing solution X is not positive, or not a number.
+
+    Parameters
+    ----------
+    A : array, (n, n)
+    B : array, (batch, n, m)
+        Not zero.
+    Q, R : arrays, (n, n), (m, m)
+        Symmetric and positive; R has an inverse.
+    """
+    n = len(A)
+    G = B @ np.linalg.solve(R, B.swapaxes(1, 2))
+    scale = np.sqrt(np.linalg.norm(G, 2, axis=(1, 2)) / np.linalg.norm(Q, 2))[:, None, None]
+    H = np.empty((len(B), 2 * n, 2 * n))
+    H[:, :n, :n], H[:, :n, n:], H[:, n:, :n], H[:, n:, n:] = A, -G / scale, -scale * Q, -A.T
+    values, vectors = np.linalg.eig(H)
+    order = np.argsort(values.real, axis=1, kind="stable")[:, :n]
+    V = np.take_along_axis(vectors, order[:, None, :], 2)
+    X = np.linalg.solve(V[:, :n].swapaxes(1, 2), V[:, n:].swapaxes(1, 2)).real / scale
+    return (X + X.swapaxes(1, 2)) / 2
+
+
 @dataclass(frozen=True)
 class _Equation:
     """An equation whose inputs are u = F v; B, R and S are those of v."""

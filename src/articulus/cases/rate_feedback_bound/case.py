@@ -4,10 +4,10 @@ import numpy as np
 import scipy.linalg
 
 from articulus.control import lqr
-from articulus.control.analysis.gramians import gramian_root
 from articulus.control.riccati import riccati
 from articulus.control.synthesis import rate_feedback
 from articulus.linear import LinearModel
+from articulus.numerics.gramians import gramian_root
 from articulus.structure import Structure, beam
 
 SENSOR, ACTUATOR, ELEMENTS = 0.002, 0.03, 6
@@ -53,6 +53,6 @@ def cheap(m: LinearModel, P: np.ndarray, tip: np.ndarray, weight: float) -> floa
     K = lqr(m, np.outer(tip, tip), weight).gain
     L = P @ m.C.T / SENSOR
     root = gramian_root(
-        m.A - m.B @ K, np.sqrt(SENSOR) * L, None
+        m.A - m.B @ K, np.sqrt(SENSOR) * L
     )  # modes that the tip hardly shows are hardly damped
     return float(tip @ P @ tip + np.sum((tip @ root) ** 2))

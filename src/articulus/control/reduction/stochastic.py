@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from articulus.control.analysis.gramians import controllability_root, gramian_root
+from articulus.control.analysis.gramians import controllability_root
 from articulus.control.analysis.norms import Norm, peak_gain
 from articulus.control.connect import parallel, series
 from articulus.control.plant import of_matrices
@@ -29,6 +29,7 @@ from articulus.control.reduction.schur import on_eigenspaces
 from articulus.control.sampling import continuous, trapezoidal
 from articulus.errors import InputError
 from articulus.linear import LinearModel
+from articulus.numerics.gramians import gramian_root
 from articulus.numerics.riccati import care
 
 FULL_RANK = 1e-10
@@ -113,7 +114,7 @@ class _Phase:
             ) from error
         root = np.linalg.cholesky(square)
         Cw = np.linalg.solve(root, C - Bw.T @ X)
-        L = gramian_root(A.T, Cw.T, None)
+        L = gramian_root(A.T, Cw.T)
         values = np.minimum(np.linalg.svd(L.T @ R, compute_uv=False), 1.0)
         # W = (A, Bw, Cw, root'); W~ = (-A', Cw', -Bw', root); its inverse
         Dinv = np.linalg.inv(root)

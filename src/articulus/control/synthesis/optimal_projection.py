@@ -28,6 +28,7 @@ from articulus.control.synthesis.closed_loop import ClosedLoop
 from articulus.control.synthesis.descent import descend
 from articulus.control.synthesis.fixed_order import ENOUGH, ControllerForm, DesignLimits, FixedOrderProblem
 from articulus.errors import InputError, NumericalError, doubtful
+from articulus.numerics.lyapunov import covariance
 
 HOLDS = 1e-3
 """Residual of the four equations, relative, up to which they count as solved."""
@@ -157,8 +158,8 @@ def _balanced(
     p: PlantPartition, P: np.ndarray, Q: np.ndarray, K: np.ndarray, L: np.ndarray, order: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return bases of the heaviest part of Qh Ph of the full-order controller: left' right = I."""
-    Qh = scipy.linalg.solve_continuous_lyapunov(p.A - p.B2 @ K, -L @ (p.D21 @ p.D21.T) @ L.T)
-    Ph = scipy.linalg.solve_continuous_lyapunov((p.A - L @ p.C2).T, -K.T @ (p.D12.T @ p.D12) @ K)
+    Qh = covariance(p.A - p.B2 @ K, L @ (p.D21 @ p.D21.T) @ L.T)
+    Ph = covariance((p.A - L @ p.C2).T, K.T @ (p.D12.T @ p.D12) @ K)
     roots = [v * np.sqrt(np.maximum(w, 0.0)) for w, v in (np.linalg.eigh(0.5 * (X + X.T)) for X in (Qh, Ph))]
     U, s, Vh = np.linalg.svd(roots[0].T @ roots[1])
     scale = 1.0 / np.sqrt(np.maximum(s[:order], s[0] * 1e-14))
@@ -172,8 +173,8 @@ def _equations(p: PlantPartition, controller: tuple, weights: tuple) -> tuple[np
     whole = np.block([[A, B @ C_], [B_ @ C, A_]])
     noise = scipy.linalg.block_diag(V1, B_ @ V2 @ B_.T)
     cost = scipy.linalg.block_diag(R1, C_.T @ R2 @ C_)
-    X = scipy.linalg.solve_continuous_lyapunov(whole, -noise)
-    Y = scipy.linalg.solve_continuous_lyapunov(whole.T, -cost)
+    X = covariance(whole, noise)
+    Y = covariance(whole.T, cost)
     Qh = X[:n, n:] @ np.linalg.solve(X[n:, n:], X[n:, :n])
     Ph = Y[:n, n:] @ np.linalg.solve(Y[n:, n:], Y[n:, :n])
     Q, P = X[:n, :n] - Qh, Y[:n, :n] - Ph

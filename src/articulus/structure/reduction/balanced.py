@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_continuous_lyapunov, svd
+from scipy.linalg import svd
 
 from articulus.errors import InputError
+from articulus.numerics.lyapunov import covariance
 from articulus.structure.reduction.base import Reduction
 from articulus.structure.reduction.modal import modal
 from articulus.structure.structure import Structure
@@ -58,8 +59,8 @@ def balanced(structure: Structure, count: int, *, candidates: int) -> BalancedRe
     A = np.block([[np.zeros((n, n)), np.eye(n)], [-K, -D]])
     B = np.vstack([np.zeros_like(full.B), full.B])
     C = np.hstack([full.H, full.H_rate])
-    P = solve_continuous_lyapunov(A, -B @ B.T)[:n, :n]
-    Q = solve_continuous_lyapunov(A.T, -C.T @ C)[n:, n:]
+    P = covariance(A, B @ B.T)[:n, :n]
+    Q = covariance(A.T, C.T @ C)[n:, n:]
     reached, seen = _root(P), _root(Q)
     _, values, Vt = svd(seen.T @ reached)
     X = reached @ Vt[:count].T / np.sqrt(values[:count])

@@ -16,6 +16,8 @@ from typing import Literal
 import numpy as np
 
 from articulus.errors import InputError
+from articulus.numerics.gramians import modal_gramians
+from articulus.numerics.riccati import care_batch
 
 Criterion = Literal["passive", "lqr", "gramian"]
 
@@ -107,32 +109,20 @@ def passive(modal: Modal, b: np.ndarray, feedback: float | None) -> tuple[np.nda
 def regulator(modal: Modal, b: np.ndarray, R: float) -> np.ndarray:
     """Return the costs of the worst unit state under the linear regulator with Q = I (m,) [s]; infinite if a mode is not reached.
 
-    The Riccati solutions of all actuators at once, from the stable eigenvectors of their Hamiltonian matrices, both halves scaled alike.
+    The Riccati solutions of all actuators at once.
     """
-    A, n = modal.A, len(modal.omega)
-    size = np.sqrt((b**2).sum(1) / R)
+    n, size = len(modal.omega), np.abs(b).max(1, initial=0.0)
     costs = np.full(len(b), np.inf)
     undamped = np.diag(modal.damping) <= 1e-12 * modal.omega
     missed = (np.abs(b) <= UNREACHED * np.abs(b).max(1, keepdims=True)) & undamped
     some = np.flatnonzero((size > 0) & ~missed.any(1))
-    H = np.zeros((len(some), 4 * n, 4 * n))
-    H[:, : 2 * n, : 2 * n], H[:, 2 * n :, 2 * n :] = A, -A.T
-    H[:, n : 2 * n, 3 * n :] = -b[some, :, None] * b[some, None, :] / R / size[some, None, None]
-    H[:, 2 * n :, : 2 * n] = -size[some, None, None] * np.eye(2 * n)
-    values, vectors = np.linalg.eig(H)
-    order = np.argsort(values.real, axis=1, kind="stable")[:, : 2 * n]
-    V = np.take_along_axis(vectors, order[:, None, :], 2)
-    P = np.linalg.solve(V[:, : 2 * n].swapaxes(1, 2), V[:, 2 * n :].swapaxes(1, 2)).real
-    found = np.linalg.eigvalsh((P + P.swapaxes(1, 2)) / 2)
-    costs[some] = np.where(found[:, 0] > 0, found[:, -1] / size[some], np.inf)
+    B = np.concatenate([np.zeros_like(b), b], axis=1)[some, :, None]
+    values = np.linalg.eigvalsh(care_batch(modal.A, B, np.eye(2 * n), np.array([[R]])))
+    costs[some] = np.where(values[:, 0] > 0, values[:, -1], np.inf)
     return costs
 
 
 def smallest_gramian(modal: Modal, b: np.ndarray) -> np.ndarray:
     """Return the smallest eigenvalues of the controllability Gramians, (m,)."""
-    values, V = np.linalg.eig(modal.A)
     B = np.concatenate([np.zeros_like(b), b], axis=1)
-    w = np.linalg.solve(V, B.T).T
-    inner = -w[:, :, None] * w[:, None, :].conj() / (values[:, None] + values[None, :].conj())
-    W = (V @ inner @ V.conj().T).real
-    return np.linalg.eigvalsh((W + W.swapaxes(1, 2)) / 2)[:, 0]
+    return np.linalg.eigvalsh(modal_gramians(modal.A, B))[:, 0]

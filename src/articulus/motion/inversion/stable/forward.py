@@ -9,11 +9,12 @@ from typing import Any
 import casadi as ca
 import numpy as np
 from scipy.integrate import solve_ivp
-from scipy.interpolate import CubicSpline
+from scipy.interpolate import CubicSpline, make_interp_spline
 
 from articulus.errors import InputError
 from articulus.motion.inversion.result import Inversion
 from articulus.motion.inversion.stable.system import NonlinearSystem
+from articulus.numerics.differential_riccati import riccati_along
 from articulus.numerics.riccati import care
 
 FAR = 1e4
@@ -165,26 +166,11 @@ def lqr_along(
     u = ca.SX.sym("u", system.h.numel())
     rate = system.f + ca.mtimes(system.g, u)
     linear = ca.Function("linear", [system.x, u], [ca.jacobian(rate, system.x), system.g])
-    n = system.x.numel()
-
-    def matrices(t: float) -> tuple[np.ndarray, np.ndarray]:
-        inputs, state = nominal(t)
-        A, B = linear(state, inputs)
-        return np.array(A), np.array(B)
-
-    def back(t: float, flat: np.ndarray) -> np.ndarray:
-        A, B = matrices(t)
-        P = flat.reshape(n, n)
-        PB = P @ B
-        return -(A.T @ P + P @ A - PB @ PB.T + np.eye(n)).ravel()
-
-    first, last = inversion.t[0], inversion.t[-1]
-    A, B = matrices(last)
-    final = _final(A, B)
-    run = solve_ivp(back, (last, first), final.ravel(), "LSODA", rtol=1e-5, atol=1e-8, dense_output=True)
-
-    def K(t: float) -> np.ndarray:
-        B = matrices(t)[1]
-        return B.T @ run.sol(min(max(t, first), last)).reshape(n, n)
-
-    return K
+    n, m = system.g.shape
+    times = np.unique(inversion.t)
+    inputs, states = (np.array(each) for each in zip(*(nominal(t) for t in times)))
+    at_all = [np.hstack([np.array(each) for each in linear(x, u)]) for x, u in zip(states, inputs)]
+    A, B = np.split(np.array(at_all), [n], axis=2)
+    P = riccati_along(times, A, B, np.eye(n), np.eye(m), _final(A[-1], B[-1]))
+    gains = make_interp_spline(times, B.swapaxes(1, 2) @ P, k=1)
+    return lambda t: gains(min(max(t, times[0]), times[-1]))
