@@ -195,6 +195,19 @@ def test_a_damaged_shard_does_not_come_back_with_a_ledger_that_is_rebuilt(
     assert len(art.campaign.show(place / "s.campaign").table) == 0
 
 
+@pytest.mark.parametrize("column", ["file", "digest"])
+def test_torn_texts_of_the_ledger_are_noticed(finished: Path, tmp_path: Path, column: str) -> None:
+    """Bytes that are no text within a sound page."""
+    place = tmp_path / "c"
+    shutil.copytree(finished, place)
+    base = sqlite3.connect(place / "s.campaign" / "ledger.sqlite")
+    base.execute(f"UPDATE shards SET {column} = CAST(x'73ff41' AS TEXT)")
+    base.commit()
+    base.close()
+    with pytest.raises(InputError, match="gone or damaged"):
+        art.campaign.show(place / "s.campaign").digest()
+
+
 def test_ranges_without_a_shard_are_not_believed(finished: Path, tmp_path: Path) -> None:
     place = tmp_path / "c"
     shutil.copytree(finished, place)

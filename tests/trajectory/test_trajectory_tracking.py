@@ -8,7 +8,6 @@ import pytest
 
 import articulus as art
 from articulus.errors import InputError
-from articulus.motion.lqr_tracking import _gains
 from articulus.motion.trajectory import plan
 
 

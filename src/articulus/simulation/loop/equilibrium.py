@@ -29,8 +29,9 @@ from casadi import SX
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import NumericalError
 from articulus.linear import LinearModel
+from articulus.numerics.newton import SMALL_MOTION, least_step, newton
 from articulus.simulation.loop.functions import System
-from articulus.simulation.solve.assembly import SMALL_MOTION, least, modal_freedoms, newton
+from articulus.simulation.solve.assembly import modal_freedoms
 
 MARGIN = 1e-7
 """Real part of a pole over the size of the largest, below which it counts as not growing [-]: rounding splits double poles at zero by
@@ -271,7 +272,7 @@ class LoopRest:
         every, others = np.vstack([J, G[on_positions]]), np.ones(J.shape[1] - self.mechanism.nv, dtype=bool)
         moving = np.append(self._moving, others)
         if not self.commands:
-            return least(every, -residual[kept], moving, rows[kept], unknowns)
+            return least_step(every, -residual[kept], moving, rows[kept], unknowns)
         joints = np.append(~modal_freedoms(self.mechanism), ~others)
         plain = every * unknowns / rows[kept][:, None]
         return unknowns * _least_moved(plain, -residual[kept] / rows[kept], moving & joints, moving & ~joints)

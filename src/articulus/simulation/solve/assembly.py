@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,13 +12,7 @@ from articulus.dynamics.loops.free_coordinates import rows_of_split
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError, NumericalError, did_you_mean
 from articulus.model.mechanism.numbers import as_array
-
-STEPS = 60
-"""Newton steps after which a search gives up."""
-HALVINGS = 12
-"""How often a step that makes things worse is halved."""
-SMALL_MOTION = 1e-9
-"""Share of the largest singular value of the Jacobian below which a direction counts as closed for a step."""
+from articulus.numerics.newton import least_step, newton
 
 
 @dataclass(frozen=True)
@@ -121,7 +115,7 @@ def _assemble(
 
     def step(x: np.ndarray, g: np.ndarray) -> np.ndarray:
         G = mechanism.constraint_jacobian(x, t, params=params)[on_positions]
-        return least(G, -g[on_positions], moving, sizes[on_positions], scales.displacement)
+        return least_step(G, -g[on_positions], moving, sizes[on_positions], scales.displacement)
 
     def displace(x: np.ndarray, by: np.ndarray) -> np.ndarray:
         return mechanism.integrate_position(x, by)
@@ -131,7 +125,7 @@ def _assemble(
     G = mechanism.constraint_jacobian(position, t, params=params)
     off = mechanism.constraint_rate(position, velocity, t, params=params)
     speed = max(np.abs(velocity / scales.displacement).max(initial=0.0), np.abs(off / sizes).max(initial=0.0))
-    velocity = velocity + least(G, -off, moving, sizes, scales.displacement)
+    velocity = velocity + least_step(G, -off, moving, sizes, scales.displacement)
     off = mechanism.constraint_rate(position, velocity, t, params=params)
     _require(mechanism, "velocity", off, tolerance * speed * sizes, fixed)
     kept = rows_of_split(scales.plain(G))
@@ -149,60 +143,6 @@ def independent_rows(
     scales = mechanism.description.scales(params)
     rows = rows_of_split(scales.plain(mechanism.constraint_jacobian(q, t, params=params)))
     return tuple(mechanism.constraint_names[k] for k in sorted(rows))
-
-
-def newton(
-    x: np.ndarray,
-    residual: Callable[[np.ndarray], np.ndarray],
-    step: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    displace: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    tolerance: float,
-    sizes: np.ndarray | float = 1.0,
-) -> tuple[np.ndarray, tuple[float, ...]]:
-    """Return where Newton steps lead, and the largest residual on the way; ends when it shrinks no more.
-
-    `sizes` are what is a large residual of each row: residuals over them are compared with each other and with the tolerance.
-    """
-    r = residual(x)
-    history = [float(np.abs(r).max(initial=0.0))]
-    for _ in range(STEPS):
-        if history[-1] == 0.0:
-            break
-        by, left = step(x, r), np.linalg.norm(r / sizes)
-        for halving in range(HALVINGS):
-            there = displace(x, by * 0.5**halving)
-            found = residual(there)
-            if np.linalg.norm(found / sizes) < left:
-                break
-        else:
-            break
-        near = np.abs(r / sizes).max() <= tolerance
-        rounded = near and np.linalg.norm(found / sizes) > 0.1 * left
-        x, r = there, found
-        history.append(float(np.abs(r).max(initial=0.0)))
-        if rounded:
-            break
-    return x, tuple(history)
-
-
-def least(
-    A: np.ndarray,
-    b: np.ndarray,
-    moving: np.ndarray,
-    rows: np.ndarray | None = None,
-    columns: np.ndarray | None = None,
-) -> np.ndarray:
-    """Return the smallest x with A x = b (least squares) that leaves what is not moving at zero.
-
-    `rows` and `columns` are the sizes in which b and x are measured: what has different units becomes comparable.
-    """
-    x = np.zeros(A.shape[1])
-    if A.size and moving.any():
-        rows = np.ones(len(A)) if rows is None else rows
-        columns = np.ones(len(x)) if columns is None else columns
-        plain = A[:, moving] * columns[moving] / rows[:, None]
-        x[moving] = columns[moving] * np.linalg.lstsq(plain, b / rows, rcond=SMALL_MOTION)[0]
-    return x
 
 
 def moving_freedoms(mechanism: Mechanism, fixed: Sequence[str], what: str = "assemble") -> np.ndarray:

@@ -14,7 +14,8 @@ from articulus.dynamics.loops.free_coordinates import split, tangent
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import NumericalError
 from articulus.model.mechanism.scales import Scales
-from articulus.simulation.solve.assembly import SMALL_MOTION, assemble, least, newton, one_state
+from articulus.numerics.newton import SMALL_MOTION, least_step, newton
+from articulus.simulation.solve.assembly import assemble, one_state
 
 ROUNDING = 1e-12
 """Part of the largest force, both times a large displacement, below which a force is rounding of it [-]."""
@@ -131,7 +132,7 @@ class _Balance:
         large = self.scales.displacement
         pull = G * large / self.scales.row_sizes(G)[:, None]
         moving = np.ones(len(G), dtype=bool)
-        x[self.mechanism.nq :] = least(
+        x[self.mechanism.nq :] = least_step(
             pull.T, (self.tau - self.gravity(x)) * large, moving
         ) / self.scales.row_sizes(G)
         return x
@@ -164,7 +165,7 @@ class _Balance:
 
     def step(self, x: np.ndarray, residual: np.ndarray) -> np.ndarray:
         columns = self._columns(x)
-        return least(
+        return least_step(
             self.derivative(x), -residual, np.ones(len(residual), dtype=bool), self.sizes(x), columns
         )
 

@@ -12,7 +12,8 @@ import numpy as np
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError
 from articulus.model.mechanism.numbers import as_array
-from articulus.simulation.solve.assembly import least, moving_freedoms, newton
+from articulus.numerics.newton import least_step, newton
+from articulus.simulation.solve.assembly import moving_freedoms
 from articulus.simulation.solve.goals import FramePoint, FramePose, Goal
 
 STEPS = 100
@@ -257,7 +258,7 @@ class _Search:
         """Return where Newton's method leads that moves only free degrees of freedom."""
 
         def step(q: np.ndarray, g: np.ndarray) -> np.ndarray:
-            return least(self._closing(q), -g, free, self.sizes, self.large)
+            return least_step(self._closing(q), -g, free, self.sizes, self.large)
 
         return newton(x, self.open, step, self.mechanism.integrate_position, CLOSED, self.sizes)[0]
 

@@ -67,6 +67,7 @@ class Ledger:
 
     def _open(self) -> None:
         self._base = sqlite3.connect(self.path, isolation_level=None, timeout=30.0, check_same_thread=False)
+        self._base.text_factory = _decode_text
         self._base.execute("PRAGMA journal_mode=WAL")
         self._base.executescript(SCHEMA)
         for table, columns in COLUMNS.items():
@@ -231,3 +232,8 @@ class Ledger:
             self._last = max(taken, default=-1)
         self._last += 1
         return f"shard_{self._last:06d}.h5"
+
+
+def _decode_text(stored: bytes) -> str:
+    """Return a text of the ledger; a damaged one is no file's name and no file's digest, and is found by that."""
+    return stored.decode("utf-8", "replace")

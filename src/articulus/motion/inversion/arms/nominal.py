@@ -10,7 +10,8 @@ from scipy.interpolate import CubicSpline
 
 from articulus.errors import NumericalError
 from articulus.motion.inversion.arms.servo import Point, Servo
-from articulus.simulation.solve.assembly import least, modal_freedoms, newton
+from articulus.numerics.newton import least_step, newton
+from articulus.simulation.solve.assembly import modal_freedoms
 
 Array = np.ndarray
 
@@ -30,7 +31,7 @@ def closed(servo: Servo, q: Array, at: Point) -> Array:
         found, history = newton(
             q,
             lambda x: servo.residual(x[None], at)[0],
-            lambda x, off: least(servo.jacobian(x[None], at.t)[0], -off, moving),  # noqa: B023
+            lambda x, off: least_step(servo.jacobian(x[None], at.t)[0], -off, moving),  # noqa: B023
             lambda x, by: x + by,
             REACHED,
         )

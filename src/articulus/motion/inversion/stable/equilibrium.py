@@ -11,6 +11,7 @@ from casadi import SX
 from articulus.errors import NumericalError
 from articulus.motion.inversion.stable.normal_form import NormalForm
 from articulus.motion.inversion.stable.system import NonlinearSystem
+from articulus.numerics.newton import newton
 from articulus.numerics.subspaces import invariant_subspace, near_axis
 
 NEAR_AXIS = 1e-4
@@ -35,21 +36,17 @@ class Rest:
 
     def __call__(self, y: np.ndarray, x: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return (x, u) of rest with outputs y, from an estimate."""
-        z = np.concatenate([x, u])
-        residual, J = self._at(z, y)
-        for _ in range(60):
-            if np.abs(residual).max() <= ROUND_OFF * (1 + np.abs(J).max() * np.abs(z).max()):
-                return z[: self._n], z[self._n :]
-            step = -np.linalg.lstsq(J, residual, rcond=1e-12)[0]
-            for share in 0.5 ** np.arange(12):
-                tried, slope = self._at(z + share * step, y)
-                if np.isfinite(tried).all() and np.linalg.norm(tried) < np.linalg.norm(residual):
-                    break
-            else:
-                break
-            z, residual, J = z + share * step, tried, slope
+        z, history = newton(
+            np.concatenate([x, u]),
+            lambda z: self._at(z, y)[0],
+            lambda z, off: -np.linalg.lstsq(self._at(z, y)[1], off, rcond=1e-12)[0],
+            np.add,
+            ROUND_OFF,
+        )
+        if history[-1] <= ROUND_OFF * (1 + np.abs(self._at(z, y)[1]).max() * np.abs(z).max()):
+            return z[: self._n], z[self._n :]
         raise NumericalError(
-            f"{self.system.name}: no state of rest found for outputs {np.array2string(y, precision=6)}: imbalance {np.abs(residual).max():.3g}; "
+            f"{self.system.name}: no state of rest found for outputs {np.array2string(y, precision=6)}: imbalance {history[-1]:.3g}; "
             "expected a motion that begins and ends where the system can be at rest, and x0 near its start"
         )
 
