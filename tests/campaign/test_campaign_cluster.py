@@ -16,10 +16,10 @@ import pytest
 import articulus as art
 from articulus.errors import InputError, NumericalError
 from articulus.model.files.storage import noting_files
-from articulus.study.campaign import driver, parcel
+from articulus.study.campaign import driver, file_bundle
 from articulus.study.campaign.cluster import _local
 from articulus.study.campaign.design import Campaign
-from articulus.study.campaign.parcel import Unpacked, pack
+from articulus.study.campaign.file_bundle import Unpacked, pack
 
 distributed = pytest.importorskip("distributed")
 
@@ -231,7 +231,7 @@ def test_a_changed_file_is_not_packed(study: Path) -> None:
 
 
 def test_files_that_are_too_large(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parcel, "LIMIT", 100)
+    monkeypatch.setattr(file_bundle, "LIMIT", 100)
     with pytest.raises(InputError, match=r"the largest .*arm\.urdf with .* MB; expected at most"):
         pack(Campaign.read(study))
 

@@ -30,7 +30,7 @@ from articulus.study.campaign.distributions import (
     Stats,
     Uniform,
     axes_of,
-    drawn,
+    draw,
     require_ranges,
 )
 from articulus.study.campaign.report import sections
@@ -171,7 +171,7 @@ def test_distributions_that_leave_the_valid_range_are_named():
 
 def test_drawn_gives_every_name():
     axes = axes_of({"m": Uniform(0, 1), ("x", "y", "z"): Direction(), "k": [3.0]})
-    found = drawn(axes, points(4, 7))
+    found = draw(axes, points(4, 7))
     assert list(found) == ["m", "x", "y", "z", "k"]
     np.testing.assert_allclose(found["x"] ** 2 + found["y"] ** 2 + found["z"] ** 2, 1, rtol=1e-12)
     assert (found["k"] == 3).all()
@@ -306,9 +306,9 @@ def test_a_class_and_an_entry_in_the_list_make_a_distribution(monkeypatch):
     assert held["payload"] == Triangle(0, 0.5, 0.25)
     assert held["angle"].high == pytest.approx(math.radians(1))
     assert held["y"] == Ring(0.02, (0.0, 0.01))
-    assert [design._made(design._plain(a)) for a in axes] == list(axes)
-    assert sections._told(axes[0]) == ("triangle", "low 0, high 0.5, peak 0.25")
-    x = drawn(axes, np.random.default_rng(0).random((20_000, 3)))["payload"]
+    assert [design._from_plain(design._plain(a)) for a in axes] == list(axes)
+    assert sections._axis_texts(axes[0]) == ("triangle", "low 0, high 0.5, peak 0.25")
+    x = draw(axes, np.random.default_rng(0).random((20_000, 3)))["payload"]
     assert x.mean() == pytest.approx(
         0.5 * (1 + 0.25) / 3, abs=5 * 0.11 / 20_000**0.5
     )  # printed: (a + b + c)/3

@@ -21,7 +21,7 @@ from articulus.cases.rare_failures.case import DEVIATION, MEAN, STUDY, campaign_
 from articulus.cli.commands import app
 from articulus.errors import InputError, NumericalError
 from articulus.study.campaign import work
-from articulus.study.campaign.chosen import SearchInterrupted
+from articulus.study.campaign.point_runs import SearchInterrupted
 from slowness import slowness
 
 FOLDER = Path(cases.__file__).parent / "rare_failures"
@@ -215,7 +215,7 @@ def test_requirements_are_named_and_noise_needs_a_seed():
     with pytest.raises(InputError, match="seed"):
         art.campaign.failure_probability(**noisy)
     # all runs of a search have the same noise: one place gives one answer
-    chosen = art.campaign.explore.Chosen(art.campaign.Campaign.read(runs=1, **noisy), None)
+    chosen = art.campaign.explore.PointRuns(art.campaign.Campaign.read(runs=1, **noisy), None)
     same = chosen.figures(np.full((5, 2), 0.5))
     assert np.ptp(same) == 0
     assert same[0] != MEAN

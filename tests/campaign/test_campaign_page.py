@@ -24,13 +24,13 @@ from articulus.cli.commands import app
 from articulus.study.campaign import Campaign, Result, driver, shards, show, work
 from articulus.study.campaign.calls import run as run_campaign
 from articulus.study.campaign.figures import scales
-from articulus.study.campaign.here import Here
 from articulus.study.campaign.ledger import Ledger
+from articulus.study.campaign.local_worker import LocalWorker
 from articulus.study.campaign.page import CampaignPage
 from articulus.study.campaign.page.cells import CELLS, Cells
 from articulus.study.campaign.page.watch import Watch
-from articulus.study.campaign.pilot import Pilot
-from articulus.study.campaign.statistics import joint_rate, judged, summary
+from articulus.study.campaign.pilot_runs import Pilot
+from articulus.study.campaign.statistics import joint_rate, judge, summary
 from browser.browser import PATIENCE, chromium, kept
 from browser.viewer.served import foreign
 
@@ -65,7 +65,7 @@ settling = {signal = "q.joint1", at = "settling", target = 0, band = "16 deg"}
 RUNS, PART = 120, 20
 
 
-def _nobody() -> Here:
+def _nobody() -> LocalWorker:
     raise AssertionError("no driver has died")
 
 
@@ -85,7 +85,7 @@ class Growing:
         held.claim(self.campaign)
         self.ledger: Ledger = held.ledger()
         pilot = Pilot(self.campaign, held, self.ledger)
-        self._scale = held.scale(lambda: pilot.scale(lambda: Here(self.campaign, None), _nobody))
+        self._scale = held.scale(lambda: pilot.scale(lambda: LocalWorker(self.campaign, None), _nobody))
         self._digest, self._next, self._held = held.digest, 0, held
 
     def grow(self) -> None:
@@ -119,7 +119,7 @@ def agrees(state: dict[str, Any], result: Result) -> bool:
     codes = np.unique(t.cause[t.failed])
     rows = {k: t.index[t.failed & (t.cause == k)] for k in codes}
     assert found == {(work.CAUSES[k], r.size, r[0], t.texts[r[0]]) for k, r in rows.items()}
-    wanted = [(j.rate.passed, j.rate.low, j.rate.high) for j in judged(c.requirements, t.figures)]
+    wanted = [(j.rate.passed, j.rate.low, j.rate.high) for j in judge(c.requirements, t.figures)]
     assert [(r["passed"], r["low"], r["high"]) for r in state["requirements"]] == wanted
     assert [r["run"] for r in state["requirements"]] == [result.worst(r.figure)[0] for r in c.requirements]
     every = joint_rate(c.requirements, t.figures, len(t))

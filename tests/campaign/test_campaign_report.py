@@ -16,7 +16,7 @@ from articulus.study.campaign.distributions import (
     Rows,
     Uniform,
     axes_of,
-    drawn,
+    draw,
 )
 from articulus.study.campaign.figures import Figure, Requirement, read_requirements
 from articulus.study.campaign.report.charts import _edges
@@ -41,7 +41,7 @@ def content(runs=1200, sampler="monte carlo", limit=1.2, failing=True):
         }
     )
     points = sampler_of(sampler, axes, runs, 1)
-    x = drawn(axes, points.rows(0, runs))
+    x = draw(axes, points.rows(0, runs))
     settling = 0.6 + 0.12 * x["payload"] + 0.05 * x["a"] * x["payload"] + 0.3 * (x["friction"] - 0.3)
     torque = 20 + 3 * x["payload"] + 10 * x["friction"] + x["x"] ** 2
     failed = (x["friction"] < 0.19) & failing
@@ -72,7 +72,7 @@ def content(runs=1200, sampler="monte carlo", limit=1.2, failing=True):
         greatest=middle + 0.5,
     )
     campaign = SimpleNamespace(
-        axes=axes, runs=runs, sampler=sampler, seed=1, points=points, name="lift.toml", text="schema = 1 # <lift>", figures=(1, 2),
+        axes=axes, runs=runs, sampler=sampler, seed=1, points=points, name="lift.toml", text="schema = 1 # <lift>", tables={"schema": 1}, figures=(1, 2),
         requirements=(
             Requirement("settling", "less", limit, "s", given=f"settling < {1000 * limit:g} ms"), Requirement("peak torque", "less", 40.0, "N m")
         ),
@@ -146,7 +146,7 @@ def test_noise_that_is_in_every_total_index_is_told():
 def test_the_command_has_what_the_study_does_not_say():
     held = content(sampler="sobol")
     assert held.command(None) == "articulus campaign run lift.toml --runs 1200 --seed 1 --sampler sobol"
-    held.campaign.text = '[campaign]\nseed = 1\nsampler = "sobol"'
+    held.campaign.tables = {"campaign": {"seed": 1, "sampler": "sobol"}}
     assert held.command(None) == "articulus campaign run lift.toml --runs 1200"
     held.campaign.sampler = "latin hypercube"
     assert held.command(None).endswith("--runs 1200 --sampler 'latin hypercube'")

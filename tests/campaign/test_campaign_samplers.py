@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from articulus.errors import InputError
-from articulus.study.campaign.distributions import Rows, Uniform, axes_of, drawn
+from articulus.study.campaign.distributions import Rows, Uniform, axes_of, draw
 from articulus.study.campaign.samplers import Grid, LatinHypercube, MonteCarlo, Saltelli, Sobol, sampler_of
 
 ALL = [
@@ -59,7 +59,7 @@ def test_sobol_points_fill_every_cell_of_powers_of_two():
 
 def test_a_grid_goes_through_all_combinations_and_then_again():
     axes = axes_of({"a": [1, 2], "r": Uniform(0, 1), "b": Rows.of([10, 20, 30], [1, 2, 7])})
-    found = drawn(axes, sampler_of("grid", axes, 12, 0).rows(0, 12))
+    found = draw(axes, sampler_of("grid", axes, 12, 0).rows(0, 12))
     assert found["a"].tolist() == [1, 1, 1, 2, 2, 2] * 2
     assert found["b"].tolist() == [10, 20, 30] * 4
     assert len(set(found["r"])) == 12
@@ -70,7 +70,7 @@ def test_a_grid_goes_through_all_combinations_and_then_again():
 def test_a_list_goes_through_its_rows_in_order():
     rows = tuple((float(i), float(i * i)) for i in range(37))
     axes = axes_of({("a", "b"): Rows(rows)})
-    found = drawn(axes, sampler_of("list", axes, 37, 0).rows(5, 20))
+    found = draw(axes, sampler_of("list", axes, 37, 0).rows(5, 20))
     assert found["b"].tolist() == [i * i for i in range(5, 25)]
 
 

@@ -9,10 +9,10 @@ import pytest
 from scipy import stats
 
 from articulus.errors import InputError
-from articulus.study.campaign.causes import drivers, grouped
+from articulus.study.campaign.failure_causes import drivers, group_causes
 from articulus.study.campaign.samplers import MonteCarlo, Saltelli
 from articulus.study.campaign.sensitivity import main_effects, sobol_indices, tornado
-from articulus.study.campaign.statistics import judged, pass_rate, quantile, runs_without_failure, summary
+from articulus.study.campaign.statistics import judge, pass_rate, quantile, runs_without_failure, summary
 
 
 def test_pass_rates_have_the_exact_bounds():
@@ -77,9 +77,9 @@ class Below:
 
 
 def test_a_failed_run_does_not_pass_and_is_the_worst():
-    (found,) = judged([Below()], {"x": np.array([1.0, 5.0, np.nan, 1.5])})
+    (found,) = judge([Below()], {"x": np.array([1.0, 5.0, np.nan, 1.5])})
     assert (found.rate.passed, found.rate.runs, found.worst) == (2, 4, 2)
-    (grid,) = judged([Below()], {"x": np.array([1.0, 5.0])}, "grid")
+    (grid,) = judge([Below()], {"x": np.array([1.0, 5.0])}, "grid")
     assert math.isnan(grid.rate.low)
 
 
@@ -169,7 +169,7 @@ def test_failures_are_grouped_and_their_drivers_found():
     u = MonteCarlo(3, 4).rows(0, 2000)
     inputs = {"payload": u[:, 0], "friction": u[:, 1], "noise": u[:, 2]}
     causes = np.where(u[:, 0] > 0.95, "diverged", np.where(u[:, 1] < 0.02, "stuck", ""))
-    large, small = grouped(causes.tolist(), inputs)
+    large, small = group_causes(causes.tolist(), inputs)
     assert (large.cause, small.cause) == ("diverged", "stuck")
     assert [d.name for d in large.drivers] == ["payload"]
     assert large.drivers[0].tendency == "high"

@@ -34,14 +34,14 @@ def view(
     """Look at a mechanism, at runs or at a campaign in the browser: play, pose, modes, sliders over the parameters of a study."""
     from articulus.browser.web import Access
 
-    viewing = _served(what, options(settings), Access(host), port)
+    viewing = _page_of(what, options(settings), Access(host), port)
     with contextlib.suppress(KeyboardInterrupt):
         _announce("look here", viewing.url, Access(host).local, host, "look", browser)
         viewing.wait()
     viewing.close()
 
 
-def _served(what: list[str], arguments: dict[str, Any], access: Access, port: int) -> Serving:
+def _page_of(what: list[str], arguments: dict[str, Any], access: Access, port: int) -> Serving:
     """Return the page of what is to be seen."""
     from articulus.model.library import names
 

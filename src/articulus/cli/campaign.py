@@ -110,7 +110,7 @@ def run(
     browser: Browser = True,
 ) -> None:
     """Run a study many times with numbers that vary; the same command again goes on where it was."""
-    from articulus.study.campaign.finished import nothing_left
+    from articulus.study.campaign.completion import nothing_left
 
     place = output or study.with_suffix(".campaign")
     options: dict[str, Any] = {"seed": seed, "sampler": sampler}

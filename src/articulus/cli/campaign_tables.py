@@ -88,7 +88,7 @@ def _print_failures(result: Result) -> None:
 
 def _print_requirements(result: Result) -> None:
     from articulus.study.campaign.report.sections import bounded, percent
-    from articulus.study.campaign.statistics import NOTES, judged
+    from articulus.study.campaign.statistics import NOTES, judge
 
     console, table = new_console(), result.table
     if not len(result.campaign.requirements) or not len(table):
@@ -97,7 +97,7 @@ def _print_requirements(result: Result) -> None:
         "requirements", "requirement", "runs that keep it", "share", "95 % bounds", "worst", "in run"
     )
     sampler = result.campaign.sampler
-    for j in judged(result.campaign.requirements, table.figures, sampler):
+    for j in judge(result.campaign.requirements, table.figures, sampler):
         worst, (unit, size) = result.worst(j.requirement.figure, 1), j.requirement.written
         value = table.figures[j.requirement.figure][table.index == worst[0]][0] / size if worst.size else 0.0
         kept.add_row(

@@ -34,7 +34,7 @@ def verify(
     if list_:
         _list_cases(found, json)
         return
-    rows = [row for case in _watched(found) for row in case.rows()]
+    rows = [row for case in _watch(found) for row in case.rows()]
     if json:
         typer.echo(json_text.dumps([row.as_dict() for row in rows], indent=1, allow_nan=False))
     else:
@@ -43,7 +43,7 @@ def verify(
         raise typer.Exit(1)
 
 
-def _watched(cases: list[Case]) -> Any:
+def _watch(cases: list[Case]) -> Any:
     console = new_console(stderr=True)
     return track(cases, "verifying", console=console, transient=True) if console.is_terminal else cases
 

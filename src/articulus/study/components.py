@@ -89,16 +89,16 @@ class Components(Courses):
             case "model":
                 return self._model(given, at)
             case "names":
-                return self._checked(given, at, isinstance(given, str) or _texts(given), "names in quotes")
+                return self._check(given, at, isinstance(given, str) or _texts(given), "names in quotes")
             case "integer":
                 whole = isinstance(given, int) and not isinstance(given, bool)
-                return self._checked(given, at, whole, "a whole number")
+                return self._check(given, at, whole, "a whole number")
             case "flag":
-                return self._checked(given, at, isinstance(given, bool), "true or false")
+                return self._check(given, at, isinstance(given, bool), "true or false")
             case _:
-                return self._checked(given, at, isinstance(given, str), "a text in quotes")
+                return self._check(given, at, isinstance(given, str), "a text in quotes")
 
-    def _checked(self, given: Any, at: str, good: bool, expected: str) -> Any:
+    def _check(self, given: Any, at: str, good: bool, expected: str) -> Any:
         if not good:
             self.report.add(at, short_text(given), expected)
             return None

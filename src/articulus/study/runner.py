@@ -16,7 +16,7 @@ from articulus.simulation.results.store import xarray_module
 from articulus.simulation.running.checkpoint import discard
 from articulus.study.check import Verdict
 from articulus.study.study import Study
-from articulus.study.tip import TipRun, compared
+from articulus.study.tip import TipRun, compare_tips
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ def run_only(study: Study, checkpoint: Path | None = None) -> Outcome:
     """Run a study and check what it gives; write nothing but the checkpoint."""
     run = _run(study, checkpoint)
     run = dataclasses.replace(run, meta={**run.meta, "study": study.text})
-    tips = () if study.tip is None or run.failed.size else compared(study, run)
+    tips = () if study.tip is None or run.failed.size else compare_tips(study, run)
     return Outcome(study, run, tuple(check.verdict(run) for check in study.checks), tips)
 
 

@@ -62,7 +62,7 @@ def _line(cls: type) -> str:
     return (cls.__doc__ or "").strip().partition("\n")[0]
 
 
-def _nested(field: Field) -> Schema:
+def _object_schema(field: Field) -> Schema:
     """Return the schema of a value that is an object: a pose, a component, a function of time, ..."""
     if field.kind == "component":
         return {Actuator: {"anyOf": [TEXT, ref("actuator")]}, Sensor: ref("sensor")}.get(
@@ -84,7 +84,9 @@ def _nested(field: Field) -> Schema:
 
 
 def _table(cls: type, fields: Iterable[Field] | None = None, **more: Any) -> Schema:
-    return table_schema(fields_of(cls) if fields is None else fields, _nested, description=_line(cls), **more)
+    return table_schema(
+        fields_of(cls) if fields is None else fields, _object_schema, description=_line(cls), **more
+    )
 
 
 def _objects(kinds: Mapping[str, type], more: Mapping[str, Schema] | None = None) -> Schema:
@@ -146,7 +148,9 @@ def _joints(place: type) -> Schema:
 
     return one_of_type(
         {
-            name: table_schema((*table_fields(kind), *own), _nested, description=_line(kind), more=more(kind))
+            name: table_schema(
+                (*table_fields(kind), *own), _object_schema, description=_line(kind), more=more(kind)
+            )
             for name, kind in JOINTS.items()
         }
     )
@@ -165,7 +169,7 @@ def _model() -> Schema:
     properties = {
         "schema": {"const": 1},
         "name": {"description": "of the mechanism", "type": "string"},
-        **{f.name: field_schema(f, _nested) for f in table_fields(Description)},
+        **{f.name: field_schema(f, _object_schema) for f in table_fields(Description)},
         "parameters": ref("parameters"),
         "body": by_name(ref("body"), "bodies by name"),
         "joint": by_name(ref("joint"), "joints by name"),
@@ -248,7 +252,7 @@ def _array(table: Schema, description: str) -> Schema:
 def _study_table() -> Schema:
     plots = {"type": "array", "items": NAMES}
     initial = dict.fromkeys(("q", "v"), _coordinates())
-    check = table_schema(CHECK, _nested, description="a number of the run against a bound")
+    check = table_schema(CHECK, _object_schema, description="a number of the run against a bound")
     check |= {"oneOf": [{"required": [key]} for key in ("equals", "less", "greater")]}
     properties = {
         "schema": {"const": 1},
@@ -256,7 +260,7 @@ def _study_table() -> Schema:
         "parameters": ref("parameters"),
         "initial": {"type": "object", "properties": initial, "additionalProperties": False},
         "component": _array(ref("component"), "actuators, sensors, controllers and disturbances"),
-        "run": table_schema(RUN, _nested, description="how the study is run", optional=("t_end",)),
+        "run": table_schema(RUN, _object_schema, description="how the study is run", optional=("t_end",)),
         "event": _array(ref("event"), "what to look for between steps, and what then happens"),
         "outputs": {
             "type": "object",
@@ -363,13 +367,13 @@ def _groups() -> Schema:
     ]
     for key, kind in group_kinds().items():
         fields = [f for f in fields_of(kind) if f.numeric]
-        own = table_schema(fields, _nested, description=_line(kind))
+        own = table_schema(fields, _object_schema, description=_line(kind))
         forms.append(_keys({"names": TEXTS, key: own}, ["names", key]))
     return {"oneOf": forms}
 
 
 def _campaign_table() -> Schema:
-    figure = table_schema(FIGURE, _nested, description="one number of each run")
+    figure = table_schema(FIGURE, _object_schema, description="one number of each run")
     properties = {
         "runs": {"description": "number of runs", "type": "integer", "minimum": 1},
         "sampler": {"description": "how runs are chosen", "enum": list(SAMPLERS), "default": "monte carlo"},
@@ -406,7 +410,7 @@ def _task() -> Schema:
     pose = _keys({"xyz": three, "rpy": three}, [])
     goal = _keys({"frame": TEXT, "point": three, "pose": pose}, ["frame"])
     length = {"type": "array", "items": ref("number"), "minItems": 2, "maxItems": 2}
-    cost = {"anyOf": [{"enum": ["effort", "time"]}, table_schema(COST, _nested)]}
+    cost = {"anyOf": [{"enum": ["effort", "time"]}, table_schema(COST, _object_schema)]}
     task = {
         "start": position,
         "goal": {"anyOf": [TEXT, goal, _coordinates()]},
@@ -429,7 +433,7 @@ def _task() -> Schema:
         "keep": _array(
             one_of_type({name: _table(kind) for name, kind in KEEPS.items()}), "what frames keep to"
         ),
-        "solve": table_schema(SOLVE, _nested, description="how the plan is computed"),
+        "solve": table_schema(SOLVE, _object_schema, description="how the plan is computed"),
     }
     table = {
         "type": "object",

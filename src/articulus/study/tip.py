@@ -180,14 +180,16 @@ def _path(values: Courses, given: Any, outputs: tuple[str, ...], folder: FilePat
     profile = None if kind == "csv" else _profile(values, given, at)
     try:
         return (
-            _made(values, kind, given, units, profile, at, folder) if len(report.findings) == before else None
+            _make_path(values, kind, given, units, profile, at, folder)
+            if len(report.findings) == before
+            else None
         )
     except InputError as error:
         report.add(at, str(error), "a path")
         return None
 
 
-def _made(
+def _make_path(
     values: Courses,
     kind: str,
     given: dict[str, Any],
@@ -244,7 +246,7 @@ def _numbers(values: Courses, given: Any, units: list[str], path: str) -> tuple[
     return None if found is None else values_of(found)
 
 
-def compared(study: Study, run: Run) -> tuple[TipRun, ...]:
+def compare_tips(study: Study, run: Run) -> tuple[TipRun, ...]:
     """Return the run of a study with a tip motion, and motions with the forces of rigid links, plain and after an input shaper.
 
     The study's other components act in the first two.

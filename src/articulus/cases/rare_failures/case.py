@@ -9,7 +9,7 @@ from scipy import special
 import articulus as art
 from articulus.study.campaign.calls import run as run_campaign
 from articulus.study.campaign.sensitivity import sobol_indices
-from articulus.study.campaign.statistics import judged
+from articulus.study.campaign.statistics import judge
 
 STUDY = """
 schema = 1
@@ -56,7 +56,7 @@ def campaign_above(deviations: float) -> dict[str, Any]:
 
 def rate_of(deviations: float) -> Any:
     result = run_campaign(**campaign_above(deviations), runs=RUNS)
-    (found,) = judged(result.campaign.requirements, result.table.figures)
+    (found,) = judge(result.campaign.requirements, result.table.figures)
     return found.rate
 
 

@@ -20,13 +20,13 @@ from articulus.model.files.storage import StrPath, as_path, write_bytes
 from articulus.simulation.results.run import Run
 from articulus.simulation.running.loop import Loop
 from articulus.simulation.running.settings import RunSettings
-from articulus.study.campaign.bands import Scale
+from articulus.study.campaign.completion import mark, nothing_left
 from articulus.study.campaign.design import Campaign
 from articulus.study.campaign.driver import Driver, Folder, Tell, Workers
-from articulus.study.campaign.finished import mark, nothing_left
-from articulus.study.campaign.here import Here
 from articulus.study.campaign.ledger import Ledger
-from articulus.study.campaign.pilot import Pilot
+from articulus.study.campaign.local_worker import LocalWorker
+from articulus.study.campaign.percentile_bands import Scale
+from articulus.study.campaign.pilot_runs import Pilot
 from articulus.study.campaign.result import Result
 from articulus.study.campaign.work import SET_ASIDE
 
@@ -91,7 +91,7 @@ def run(
         )
         here = place.parent if output is None else None
         try:
-            written = _written(study, place, given)
+            written = _write_study(study, place, given)
             result = run(
                 written, runs, output=place, threads=threads, workers=workers,
                 scheduler=scheduler, time_limit=time_limit, memory=memory, retry_failed=retry_failed, tell=tell, **given,
@@ -103,7 +103,7 @@ def run(
         if here is not None:
             weakref.finalize(result, shutil.rmtree, here, ignore_errors=True)
         return result
-    how = How(threads, workers, scheduler, time_limit, memory)
+    how = WorkerOptions(threads, workers, scheduler, time_limit, memory)
     planned = study if isinstance(study, Campaign) else None
     if planned is not None:
         require_as_planned(planned, {"runs": runs, **given})
@@ -137,7 +137,7 @@ def run(
     return result
 
 
-def _written(study: Loop | Run, output: Path, given: dict[str, Any]) -> Path:
+def _write_study(study: Loop | Run, output: Path, given: dict[str, Any]) -> Path:
     """Write a loop or a run as a study beside the folder of its campaign; what the run needs is taken out of `given`."""
     place = output.with_suffix(".toml")
     names = [*(f.name for f in dataclasses.fields(RunSettings) if f.init), "q0", "v0", "params"]
@@ -186,7 +186,7 @@ def default_folder(study: StrPath) -> Path:
 
 
 @dataclass(frozen=True)
-class How:
+class WorkerOptions:
     """Where a campaign runs; see `run` for what each means."""
 
     threads: int | None = None
@@ -210,12 +210,14 @@ class How:
             from articulus.study.campaign.cluster import Cluster
 
             return Cluster(planned, scale, self.scheduler, self.workers or 2, self.threads, self.time_limit)
-        return self.processes(planned, scale) if self.workers else Here(planned, scale)
+        return self.processes(planned, scale) if self.workers else LocalWorker(planned, scale)
 
     def near(self, planned: Campaign) -> Workers:
         """Return workers on this machine, for the few first runs."""
         return (
-            self.processes(planned, None) if self.workers and self.scheduler is None else Here(planned, None)
+            self.processes(planned, None)
+            if self.workers and self.scheduler is None
+            else LocalWorker(planned, None)
         )
 
     def processes(self, planned: Campaign, scale: Scale | None) -> Workers:
@@ -225,7 +227,9 @@ class How:
         return Processes(planned, scale, max(1, self.workers), self.threads, self.time_limit, self.memory)
 
 
-def _run(planned: Campaign, folder: Folder, how: How, retry_failed: bool, tell: Tell | None) -> None:
+def _run(
+    planned: Campaign, folder: Folder, how: WorkerOptions, retry_failed: bool, tell: Tell | None
+) -> None:
     ledger = folder.ledger()
     try:
         lost = ledger.drop_lost()
@@ -242,14 +246,18 @@ def _run(planned: Campaign, folder: Folder, how: How, retry_failed: bool, tell: 
         with kernel.threads(how.threads or pool.count()):
             driver = Driver(planned, folder, ledger, tell)
             scale = (
-                folder.scale(lambda: _piloted(planned, folder, ledger, how, tell)) if planned.bands else None
+                folder.scale(lambda: _band_scale(planned, folder, ledger, how, tell))
+                if planned.bands
+                else None
             )
             driver.run(how.made(planned, scale), lambda: how.processes(planned, scale))
     finally:
         ledger.close()
 
 
-def _piloted(planned: Campaign, folder: Folder, ledger: Ledger, how: How, tell: Tell | None) -> Scale:
+def _band_scale(
+    planned: Campaign, folder: Folder, ledger: Ledger, how: WorkerOptions, tell: Tell | None
+) -> Scale:
     """Return where values over time are counted, from the first runs."""
     pilot = Pilot(planned, folder, ledger, tell)
     return pilot.scale(lambda: how.near(planned), lambda: how.processes(planned, None))

@@ -16,13 +16,13 @@ from typing import Any
 
 from articulus.errors import ArticulusError, InputError, NumericalError
 from articulus.model.files.storage import noting_files
-from articulus.study.campaign.bands import Scale
 from articulus.study.campaign.design import Campaign
+from articulus.study.campaign.encoding import decode, encode, order, read_order
+from articulus.study.campaign.file_bundle import Unpacked, digest_of, pack
 from articulus.study.campaign.ledger import Range
 from articulus.study.campaign.machine import machine
-from articulus.study.campaign.parcel import Unpacked, digest_of, pack
+from articulus.study.campaign.percentile_bands import Scale
 from articulus.study.campaign.processes import LEAST_SECONDS, SINGLE, SLOWER, START_SECONDS
-from articulus.study.campaign.wire import order, ordered, packed, unpacked
 from articulus.study.campaign.work import Rows, Trouble, attempt
 
 CONNECT_SECONDS = 10.0
@@ -69,7 +69,7 @@ class _Job:
     def read(self) -> tuple[Campaign, Scale | None]:
         if self._read is None:
             with noting_files() as opened:
-                campaign, scale = ordered(self._order, self._files.folder)
+                campaign, scale = read_order(self._order, self._files.folder)
                 campaign.study.loop  # noqa: B018  (built now, by one thread)
             self._files.require(opened)
             self._read = campaign, scale
@@ -79,7 +79,7 @@ class _Job:
         self._files.close()
 
 
-def told() -> str:
+def describe_machine() -> str:
     """Return the machine of a worker, and give its BLAS one thread."""
     for name in SINGLE:
         os.environ[name] = "1"
@@ -90,7 +90,7 @@ def told() -> str:
     return json.dumps(machine())
 
 
-def taken(name: str, order: str, parcel: str, dask_worker: Any = None) -> str:
+def take_job(name: str, order: str, parcel: str, dask_worker: Any = None) -> str:
     """Take a job on a worker; return what hinders it, nothing if all is well."""
     with _reading:
         if name not in _jobs:
@@ -101,7 +101,7 @@ def taken(name: str, order: str, parcel: str, dask_worker: Any = None) -> str:
     return ""
 
 
-def dropped(name: str) -> None:
+def drop_job(name: str) -> None:
     """Remove a job and its files from a worker."""
     with _reading:
         job = _jobs.pop(name, None)
@@ -115,13 +115,13 @@ def task_of(name: str, first: int, count: int, threads: int) -> bytes:
 
     with _reading:
         if name not in _jobs:
-            return packed(Trouble(MISSING, dask_module().get_worker().address))
+            return encode(Trouble(MISSING, dask_module().get_worker().address))
         try:
             campaign, scale = _jobs[name].read()
         except ArticulusError as error:
-            return packed(Trouble(UNREAD, str(error)))
+            return encode(Trouble(UNREAD, str(error)))
     with kernel.threads(threads):
-        return packed(attempt(campaign, (first, count), scale))
+        return encode(attempt(campaign, (first, count), scale))
 
 
 # at the driver's
@@ -170,7 +170,7 @@ class Cluster:
             address = self._local.scheduler_address
         self._address = address
         try:
-            self._client = self._connected()
+            self._client = self._connect()
         except (OSError, ValueError, TimeoutError) as error:
             self._close_local()
             raise InputError(
@@ -187,7 +187,7 @@ class Cluster:
         self._checked = -1e9
         self._check(wait=True)
 
-    def _connected(self) -> Any:
+    def _connect(self) -> Any:
         return self._dask.Client(
             self._address,
             timeout=CONNECT_SECONDS,
@@ -230,7 +230,7 @@ class Cluster:
     def _introduce(self, fresh: dict[str, int]) -> str:
         """Ask new workers for their versions and processor and give the job to those that match; return why one does not."""
         reason = ""
-        found = self._asked(told, (), list(fresh), ANSWER_SECONDS)
+        found = self._ask(describe_machine, (), list(fresh), ANSWER_SECONDS)
         for worker, text in found.items():
             theirs = json.loads(text)
             different = [k for k, x in machine().items() if theirs.get(k) != x]
@@ -239,14 +239,14 @@ class Cluster:
                 self._good[worker] = 0
                 reason = f"{worker} has {k} {theirs.get(k)}, here it is {machine()[k]}"
         matching = [w for w in found if w not in self._good]
-        for worker, text in self._asked(taken, (self._name, *self._job), matching, ANSWER_SECONDS).items():
+        for worker, text in self._ask(take_job, (self._name, *self._job), matching, ANSWER_SECONDS).items():
             self._good[worker] = 0 if text else fresh[worker]
             reason = f"{worker}: {text}" if text else reason
         again = time.monotonic() + SILENT_SECONDS
         self._silent |= {w: again for w in fresh if w not in self._good}
         return reason
 
-    def _asked(
+    def _ask(
         self, function: Callable[..., Any], given: tuple, workers: list[str], seconds: float
     ) -> dict[str, str]:
         """Return what workers answer within a time; those that are gone, hang or lack articulus are not among them."""
@@ -292,7 +292,7 @@ class Cluster:
             task, began, allowed = self._futures[future]
             if future.done():
                 del self._futures[future]
-                found = self._taken(future, began)
+                found = self._take(future, began)
                 if isinstance(found, Trouble) and found.cause == MISSING:
                     self._introduce({found.text: self._good.pop(found.text, 0) or 1})
                     self._waiting.append(task)
@@ -301,9 +301,11 @@ class Cluster:
             elif allowed and not any(w in self._good for w in allowed):
                 self._give_up(future)
                 out.append((task, Trouble("killed", "all workers that might have done it are gone", True)))
-            elif time.monotonic() - began > self._allowed():
+            elif time.monotonic() - began > self._allowance():
                 self._give_up(future)
-                out.append((task, Trouble("out of time", f"no answer within {self._allowed():.3g} s", True)))
+                out.append(
+                    (task, Trouble("out of time", f"no answer within {self._allowance():.3g} s", True))
+                )
         self._hand_out_waiting()
         return out
 
@@ -332,7 +334,7 @@ class Cluster:
         end = time.monotonic() + GONE_SECONDS
         while time.monotonic() < end:
             try:
-                self._client = self._connected()
+                self._client = self._connect()
             except (OSError, ValueError, TimeoutError):
                 time.sleep(0.5)
                 continue
@@ -345,12 +347,12 @@ class Cluster:
             f"scheduler: {self._address} has been gone for {GONE_SECONDS:g} s. What is done is kept: start a scheduler and give the same command"
         )
 
-    def _allowed(self) -> float:
+    def _allowance(self) -> float:
         return self._limit or (max(LEAST_SECONDS, SLOWER * self._slowest) if self._slowest else START_SECONDS)
 
-    def _taken(self, future: Any, began: float) -> Rows | Trouble:
+    def _take(self, future: Any, began: float) -> Rows | Trouble:
         try:
-            found = unpacked(future.result(timeout=CONNECT_SECONDS))
+            found = decode(future.result(timeout=CONNECT_SECONDS))
         except self._dask.KilledWorker as error:  # dask has tried it on several workers
             return Trouble("killed", f"its workers died: {error}")
         except Exception as error:  # noqa: BLE001  (whatever the cluster raises, the chunk did not come back)
@@ -364,7 +366,7 @@ class Cluster:
         """Cancel what is under way, without waiting for it; files on the workers are removed."""
         with contextlib.suppress(Exception):
             self._client.cancel(list(self._futures), force=True)
-        self._asked(dropped, (self._name,), [w for w, good in self._good.items() if good], 0.5)
+        self._ask(drop_job, (self._name,), [w for w, good in self._good.items() if good], 0.5)
         self._futures, self._waiting = {}, []
         with contextlib.suppress(Exception):
             self._client.close(timeout=1.0)

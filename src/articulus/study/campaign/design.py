@@ -23,7 +23,7 @@ from articulus.model.mechanism.numbers import parameters_in
 from articulus.simulation.results.signal import Signal
 from articulus.study.campaign import distributions
 from articulus.study.campaign.component_numbers import make_parameter, number_names, number_unit
-from articulus.study.campaign.distributions import Axis, axes_of, drawn, require_ranges, require_seeds
+from articulus.study.campaign.distributions import Axis, axes_of, draw, require_ranges, require_seeds
 from articulus.study.campaign.figures import Figure, Requirement, of_checks, read_figures, read_requirements
 from articulus.study.campaign.machine import machine
 from articulus.study.campaign.samplers import SAMPLERS, Sampler, sampler_of
@@ -131,7 +131,7 @@ class Campaign:
     def from_json(text: str, folder: StrPath) -> Campaign:
         """Return the campaign that `to_json` wrote."""
         held = json.loads(text)
-        held["axes"] = tuple(Axis(tuple(a["names"]), _made(a["distribution"])) for a in held["axes"])
+        held["axes"] = tuple(Axis(tuple(a["names"]), _from_plain(a["distribution"])) for a in held["axes"])
         held["figures"] = tuple(Figure(**f) for f in held["figures"])
         held["requirements"] = tuple(Requirement(**r) for r in held["requirements"])
         held["bands"] = tuple(held["bands"])
@@ -143,7 +143,7 @@ class Campaign:
     @functools.cached_property
     def study(self) -> Study:
         """The study, in which numbers of components and events that vary are parameters."""
-        return _parsed(self.tables, self.text, self.name, self.folder, self.names)[0]
+        return _parse(self.tables, self.text, self.name, self.folder, self.names)[0]
 
     @functools.cached_property
     def tables(self) -> dict[str, Any]:
@@ -159,7 +159,7 @@ class Campaign:
     def study_files(self) -> tuple[Path, ...]:
         """Every file that reading the study opens; tables that distributions were read from are not among them."""
         with noting_files() as paths:
-            _parsed(self.tables, self.text, self.name, self.folder, self.names)
+            _parse(self.tables, self.text, self.name, self.folder, self.names)
         return tuple(dict.fromkeys(paths))
 
     @functools.cached_property
@@ -192,7 +192,7 @@ class Campaign:
         begin = first // BLOCK * BLOCK
         parts = []
         for at in range(begin, first + count, BLOCK):
-            parts.append(drawn(self.axes, self.points.rows(at, min(BLOCK, self._end(at) - at))))
+            parts.append(draw(self.axes, self.points.rows(at, min(BLOCK, self._end(at) - at))))
         return {
             name: np.concatenate([part[name] for part in parts])[first - begin :][:count]
             for name in self.names
@@ -235,15 +235,15 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _made(held: Any) -> Any:
+def _from_plain(held: Any) -> Any:
     if isinstance(held, list):
-        return tuple(_made(x) for x in held)
+        return tuple(_from_plain(x) for x in held)
     if not isinstance(held, dict):
         return held
     if "kind" not in held:
-        return {k: _made(v) for k, v in held.items()}
+        return {k: _from_plain(v) for k, v in held.items()}
     kind = getattr(distributions, held["kind"])
-    return kind(**{k: _made(v) for k, v in held.items() if k != "kind"})
+    return kind(**{k: _from_plain(v) for k, v in held.items() if k != "kind"})
 
 
 # reading
@@ -266,7 +266,7 @@ def _read(text: str, name: str, folder: Path, given: Mapping[str, Any]) -> Campa
     seed = _whole("seed", held.get("seed", 0), 0)
     number = _number_reader(data, text, name)
     with noting_files() as paths:
-        study, known = _parsed(data, text, name, folder, _names_of(held))
+        study, known = _parse(data, text, name, folder, _names_of(held))
     with noting_files() as tables:
         axes = _axes(held, data, text, name, folder, known)
     known.require([n for a in axes for n in a.names])
@@ -284,7 +284,7 @@ def _read(text: str, name: str, folder: Path, given: Mapping[str, Any]) -> Campa
     campaign = Campaign(
         text, name, folder, axes, runs, held.get("sampler", "monte carlo"), seed, figures, requirements,
         _entries("bands", held.get("bands", ()), [c for s in signals.values() for c in s.columns]),
-        _kept(held.get("keep", {}), figures), _switch("second_order", held.get("second_order", True)),
+        _read_keep(held.get("keep", {}), figures), _switch("second_order", held.get("second_order", True)),
     )  # fmt: skip
     if campaign.sampler not in SAMPLERS:
         raise InputError(
@@ -376,7 +376,7 @@ def _entries(key: str, given: Any, known: Iterable[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _kept(given: Any, figures: tuple[Figure, ...]) -> tuple[tuple[str, int], ...]:
+def _read_keep(given: Any, figures: tuple[Figure, ...]) -> tuple[tuple[str, int], ...]:
     if not isinstance(given, Mapping):
         raise InputError(f"campaign: keep: found {given!r}; expected a table such as {{settling = 3}}")
     names = [f.name for f in figures]
@@ -448,7 +448,7 @@ class _Known:
                 )
 
 
-def _parsed(
+def _parse(
     tables: dict[str, Any], text: str, name: str, folder: Path, vary: tuple[str, ...]
 ) -> tuple[Study, _Known]:
     """Return the study of some tables, in which the numbers of components and events that vary are parameters."""

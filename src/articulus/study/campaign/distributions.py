@@ -427,7 +427,7 @@ class Attitude:
             angle = np.sqrt(_weighted(turn * turn, (1.0, 1.0, 1.0)))
             axis = turn / np.where(angle > 0, angle, 1.0)[:, None]
         half = np.sin(angle / 2)
-        return _composed(
+        return _compose(
             np.stack([np.cos(angle / 2), *(axis[:, k] * half for k in range(3))], axis=-1), self.about
         )
 
@@ -510,7 +510,7 @@ class Inertia:
         moments, axes = self._principal
         second = np.maximum(moments, 0.0) * np.exp(self.spread * special.ndtri(u[:, :3]))
         q = Attitude(deviation=self.tilt).values(u[:, 3:])
-        turned = [_rotated(q, axes[:, k]) for k in range(3)]
+        turned = [_rotate(q, axes[:, k]) for k in range(3)]
         columns = []
         for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)):
             products = np.stack([a[:, i] * a[:, j] for a in turned], axis=-1)
@@ -567,7 +567,7 @@ def axes_of(vary: Mapping[Any, Any]) -> tuple[Axis, ...]:
     return tuple(axes)
 
 
-def drawn(axes: Sequence[Axis], points: np.ndarray) -> dict[str, np.ndarray]:
+def draw(axes: Sequence[Axis], points: np.ndarray) -> dict[str, np.ndarray]:
     """Return the numbers of each name, (rows,), at points of the unit cube, (rows, dims of all axes)."""
     out: dict[str, np.ndarray] = {}
     first = 0
@@ -643,7 +643,7 @@ def _frame(z: Sequence[float]) -> np.ndarray:
     return np.stack([x, np.cross(v, x), v], axis=-1)
 
 
-def _composed(a: np.ndarray, b: Sequence[float]) -> np.ndarray:
+def _compose(a: np.ndarray, b: Sequence[float]) -> np.ndarray:
     """Return the products a b of quaternions w, x, y, z with w not negative, (rows, 4): first b, then a."""
     w, x, y, z = b
     rows = [
@@ -656,7 +656,7 @@ def _composed(a: np.ndarray, b: Sequence[float]) -> np.ndarray:
     return np.stack([sign * r for r in rows], axis=-1)
 
 
-def _rotated(q: np.ndarray, v: np.ndarray) -> np.ndarray:
+def _rotate(q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Return a vector, turned by each quaternion, (rows, 3)."""
     w, u = q[:, 0], q[:, 1:]
     twice = [

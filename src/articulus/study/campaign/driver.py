@@ -26,10 +26,10 @@ from articulus.kernel.jit import host
 from articulus.model.files.npz import npz_arrays
 from articulus.model.files.storage import MAX_BYTES, replacing, write_text
 from articulus.study.campaign import shards
-from articulus.study.campaign.bands import Scale
 from articulus.study.campaign.design import Campaign
 from articulus.study.campaign.ledger import Ledger, Range
-from articulus.study.campaign.work import CAUSES, SET_ASIDE, Rows, Trouble, joined
+from articulus.study.campaign.percentile_bands import Scale
+from articulus.study.campaign.work import CAUSES, SET_ASIDE, Rows, Trouble, join_rows
 
 SETTINGS = "campaign.json"
 LOCK = "driver.lock"
@@ -143,7 +143,7 @@ class Folder:
         if held is None:
             if self.path.exists() and not self.path.is_dir():
                 raise InputError(f"{self.path}: found a file; expected a new folder, or that of a campaign")
-            if self.path.exists() and not all(_begun(p.name) for p in self.path.iterdir()):
+            if self.path.exists() and not all(_is_beginning(p.name) for p in self.path.iterdir()):
                 raise InputError(
                     f"{self.path}: found a folder with other files; expected a new one, or that of a campaign"
                 )
@@ -251,7 +251,7 @@ def read_scale(place: Path) -> Scale:
         ) from None
 
 
-def _begun(name: str) -> bool:
+def _is_beginning(name: str) -> bool:
     """Whether a file is one that a driver leaves which is killed before it has written the settings."""
     return name == LOCK or name.startswith(f".{SETTINGS}.")
 
@@ -394,13 +394,13 @@ class Driver:
         return first, size
 
     def _take(self, rows: Rows) -> None:
-        self._succeeded(rows)
+        self._note_success(rows)
         self._rows.append(rows)
         self._held += rows.count
         self.progress.done += rows.count
         self.progress.failed += int((rows.status >= 2).sum())
 
-    def _succeeded(self, rows: Rows) -> None:
+    def _note_success(self, rows: Rows) -> None:
         """Note that a chunk went well, and how fast."""
         self._good += rows.count
         self._deaths = 0
@@ -456,7 +456,7 @@ class Driver:
             return
         rows, self._rows, self._held = self._rows, [], 0
         self._flushed += sum(part.count for part in rows)
-        shard = shards.write(self.folder.path, self.ledger.next_file(), _joined(rows), self.folder.digest)
+        shard = shards.write(self.folder.path, self.ledger.next_file(), _join(rows), self.folder.digest)
         notes = {kind: n for part in sorted(rows, key=lambda r: -r.first) for kind, n in part.notes.items()}
         self.ledger.add(shard, notes)
         self.folder.note_pace(self._flushed, time.monotonic() - self._began)
@@ -468,7 +468,7 @@ def _common(a: Range, b: Range) -> Range:
     return first, min(a[0] + a[1], b[0] + b[1]) - first
 
 
-def _joined(rows: list[Rows]) -> list[Rows]:
+def _join(rows: list[Rows]) -> list[Rows]:
     """Return rows in the order of runs, neighbors as one: the ledger stays short."""
     out: list[list[Rows]] = []
     for part in sorted(rows, key=lambda r: r.first):
@@ -476,4 +476,4 @@ def _joined(rows: list[Rows]) -> list[Rows]:
             out[-1].append(part)
         else:
             out.append([part])
-    return [joined(group) for group in out]
+    return [join_rows(group) for group in out]

@@ -16,11 +16,11 @@ from articulus.simulation.results.run import Run
 from articulus.study.campaign import work
 from articulus.study.campaign.calls import default_folder, require_as_planned
 from articulus.study.campaign.calls import run as run_campaign
-from articulus.study.campaign.chosen import Chosen
 from articulus.study.campaign.design import Campaign
 from articulus.study.campaign.distributions import Rows
 from articulus.study.campaign.driver import Tell
 from articulus.study.campaign.figures import Requirement
+from articulus.study.campaign.point_runs import PointRuns
 from articulus.study.campaign.result import Result
 from articulus.study.campaign.search import METHODS, TAIL, Worst
 from articulus.study.campaign.search import worst_case as search_worst
@@ -55,7 +55,7 @@ class WorstCase:
     kept: bool
     found: Worst
     edge: tuple[str, ...]
-    _chosen: Chosen
+    _chosen: PointRuns
 
     def replay(self) -> Run:
         """Return the run, whole."""
@@ -107,7 +107,7 @@ def worst_case(
     SearchInterrupted
         Ctrl-C; its text says what was found so far and where it is kept.
     """
-    chosen = Chosen(_planned(study, given), requirement)
+    chosen = PointRuns(_plan(study, given), requirement)
     settings = {"method": method, "batch": batch, "seed": seed, "tail": tail}
     with chosen.searching(output, "worst_case", settings, total=runs, threads=threads, tell=tell):
         found = search_worst(
@@ -158,7 +158,7 @@ def failure_probability(
     SearchInterrupted
         Ctrl-C; its text says what was found so far and where it is kept.
     """
-    chosen = Chosen(_planned(study, given), requirement)
+    chosen = PointRuns(_plan(study, given), requirement)
     if chosen.campaign.noisy:
         raise InputError(
             "failure_probability: found a study with noise; expected its seed among what varies, such as "
@@ -245,7 +245,7 @@ def _until(study: StrPath, stopping: Stopping, place: StrPath, given: dict[str, 
     return Answer(rate, False, result)
 
 
-def _planned(study: StrPath | Campaign, given: dict[str, Any]) -> Campaign:
+def _plan(study: StrPath | Campaign, given: dict[str, Any]) -> Campaign:
     if isinstance(study, Campaign):
         require_as_planned(study, given)
         return study

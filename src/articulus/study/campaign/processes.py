@@ -16,11 +16,11 @@ from typing import IO
 
 from articulus.errors import InputError
 from articulus.kernel.pool import cores
-from articulus.study.campaign.bands import Scale
 from articulus.study.campaign.design import Campaign
+from articulus.study.campaign.encoding import decode, order
 from articulus.study.campaign.ledger import Range
 from articulus.study.campaign.machine import machine
-from articulus.study.campaign.wire import order, unpacked
+from articulus.study.campaign.percentile_bands import Scale
 from articulus.study.campaign.work import Rows, Trouble
 
 START_SECONDS = 600.0
@@ -177,7 +177,7 @@ class _Worker:
                     )
                 self.began, self.ready = time.monotonic(), True
                 while True:
-                    found = unpacked(_frame(stream))
+                    found = decode(_frame(stream))
                     self.chunks += 1
                     task, self.task = self.task, None
                     self._found.put((self, task, found))

@@ -15,7 +15,7 @@ import numpy as np
 from articulus.errors import DoubtfulResult, InputError, did_you_mean
 from articulus.model.files.storage import StrPath, as_path, write_text
 from articulus.simulation.results.run import Run
-from articulus.study.campaign import bands, shards, work
+from articulus.study.campaign import percentile_bands, shards, work
 from articulus.study.campaign.design import Campaign
 from articulus.study.campaign.driver import SCALE, Folder, held_campaign, read_scale, require_files
 from articulus.study.campaign.machine import machine
@@ -178,12 +178,12 @@ class Result:
         if not names:
             return {}
         scale = read_scale(self.folder / SCALE)
-        total = bands.empty(scale)
+        total = percentile_bands.empty(scale)
         self.table.require_whole()
         for file in dict.fromkeys(file for _, _, file, _ in self.table.ranges):
             part = shards.counts(self.folder, file)
             total = total if part is None else total + part
-        values = np.stack([bands.percentile(scale, total, p / 100) for p in percentiles])
+        values = np.stack([percentile_bands.percentile(scale, total, p / 100) for p in percentiles])
         units = {c: u for s in self.campaign.study.loop.signals.values() for c, u in zip(s.columns, s.units)}
         return {
             n: Band(

@@ -90,7 +90,7 @@ class LatinHypercube:
                 f"latin hypercube: found run {first + count - 1}; expected one below {self.runs}"
             )
         index = np.arange(first, first + count, dtype=np.uint64)
-        cells = [_shuffled(index, self.runs, self.seed, k) for k in range(self.dims)]
+        cells = [_shuffle(index, self.runs, self.seed, k) for k in range(self.dims)]
         within = uniform_rows(words(2, self.seed, CELLS), self.dims, first, count)
         found = (np.stack(cells, axis=-1).astype(float) + within) / self.runs if self.dims else within
         return np.minimum(found, 1 - 2.0**-53)
@@ -276,12 +276,12 @@ def sampler_of(kind: str, axes: Sequence[Axis], runs: int, seed: int, second_ord
     if isinstance(runs, bool) or not isinstance(runs, (int, np.integer)) or runs < 1:
         raise InputError(f"runs: found {runs!r}; expected a whole number, at least 1")
     dims = sum(a.distribution.dims for a in axes)
-    found = _made(kind, axes, dims, int(runs), seed, second_order)
+    found = _make(kind, axes, dims, int(runs), seed, second_order)
     found.require(int(runs))
     return found
 
 
-def _made(kind: str, axes: Sequence[Axis], dims: int, runs: int, seed: int, second_order: bool) -> Sampler:
+def _make(kind: str, axes: Sequence[Axis], dims: int, runs: int, seed: int, second_order: bool) -> Sampler:
     if kind == "monte carlo":
         return MonteCarlo(dims, seed)
     if kind == "sobol":
@@ -309,7 +309,7 @@ def _made(kind: str, axes: Sequence[Axis], dims: int, runs: int, seed: int, seco
     return Grid(tuple(levels), seed)
 
 
-def _shuffled(index: np.ndarray, size: int, seed: int, column: int) -> np.ndarray:
+def _shuffle(index: np.ndarray, size: int, seed: int, column: int) -> np.ndarray:
     """Return where a random permutation of 0 ... size - 1 takes each index, without holding the permutation.
 
     A Feistel network permutes the numbers of an even number of bits; what falls outside of the size is sent through again.
@@ -322,13 +322,13 @@ def _shuffled(index: np.ndarray, size: int, seed: int, column: int) -> np.ndarra
         x = out[open_]
         left, right = x >> np.uint64(half), x & mask
         for key in keys:
-            left, right = right, left ^ (_mixed(right ^ key) & mask)
+            left, right = right, left ^ (_mix(right ^ key) & mask)
         out[open_] = (left << np.uint64(half)) | right
         open_ = out >= np.uint64(size)
     return out
 
 
-def _mixed(x: np.ndarray) -> np.ndarray:
+def _mix(x: np.ndarray) -> np.ndarray:
     """Return the finalizer of splitmix64: every bit of the result depends on every bit of x."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -173,7 +173,7 @@ def sobol_indices(
         raise InputError(
             "Sobol indices: found a figure that is the same in all runs; expected one that varies"
         )
-    drawn = _resampled(terms, n, sampler.second_order, seed)
+    drawn = _resample(terms, n, sampler.second_order, seed)
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
     bounds = [np.quantile(d, tails, axis=0) for d in drawn]
     second_order = _pairs(found[2], n) if sampler.second_order else None
@@ -206,7 +206,7 @@ def _from_means(
     return first, total, pairs, variance
 
 
-def _resampled(
+def _resample(
     terms: np.ndarray, n: int, second_order: bool, seed: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the indices of RESAMPLES random choices of the pairs, with repetition."""

@@ -16,7 +16,7 @@ import numpy as np
 from articulus.errors import InputError
 from articulus.model.files.seal import seal, why_broken
 from articulus.model.files.storage import open_regular, replacing
-from articulus.study.campaign.bands import Counts
+from articulus.study.campaign.percentile_bands import Counts
 from articulus.study.campaign.work import SET_ASIDE, Rows
 
 AGAIN = "expected it as it was written. The command that runs the campaign, given again, runs its runs again"
@@ -133,13 +133,13 @@ def require_whole(folder: Path, file: str, digest: str) -> None:
 
 def column(folder: Path, file: str, group: str, k: int | None) -> np.ndarray:
     """Return one column of a file: entry k of "inputs" or "figures", or one of COLUMNS."""
-    with _opened(folder / file) as held:
+    with _open(folder / file) as held:
         return np.asarray(held[group][k] if k is not None else held[group][:])
 
 
 def counts(folder: Path, file: str) -> Counts | None:
     """Return the counts of values over time of a file."""
-    with _opened(folder / file) as held:
+    with _open(folder / file) as held:
         if "counts" not in held:
             return None
         group = held["counts"]
@@ -147,7 +147,7 @@ def counts(folder: Path, file: str) -> Counts | None:
 
 
 @contextlib.contextmanager
-def _opened(path: Path) -> Iterator[Any]:
+def _open(path: Path) -> Iterator[Any]:
     """Open a file of rows; raise InputError for one that is gone or damaged."""
     try:
         with h5py_module().File(path, "r") as held:

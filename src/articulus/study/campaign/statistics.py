@@ -209,7 +209,7 @@ class Judgement:
     worst: int
 
 
-def judged(
+def judge(
     requirements: Sequence[Demand],
     figures: Mapping[str, np.ndarray],
     sampler: str = "monte carlo",

@@ -81,7 +81,7 @@ def failure_probability(
         )
     generator = counter_stream(seed)
     z = generator.standard_normal((runs_per_level, dims))
-    bad = _evaluated(badness, z)
+    bad = _evaluate(badness, z)
     levels: list[float] = []
     runs, variance, scale = runs_per_level, 0.0, 0.6
     probability, steps = 1.0, runs_per_level
@@ -118,7 +118,7 @@ def _level(falling: np.ndarray, chains: int) -> float:
     return above if not math.isfinite(above + below) else (above + below) / 2
 
 
-def _evaluated(badness: Badness, z: np.ndarray) -> np.ndarray:
+def _evaluate(badness: Badness, z: np.ndarray) -> np.ndarray:
     found = np.asarray(badness(np.clip(special.ndtr(z), 2.0**-53, 1 - 2.0**-53)), dtype=float)
     return np.where(np.isnan(found), math.inf, found)
 
@@ -139,7 +139,7 @@ def _chains(
     for step in range(round(1 / SHARE) - 1):
         spread = min(scale, 1.0)
         candidate = math.sqrt(1 - spread**2) * z + spread * generator.standard_normal(z.shape)
-        found = _evaluated(badness, candidate)
+        found = _evaluate(badness, candidate)
         taken = found >= level
         z, bad = np.where(taken[:, None], candidate, z), np.where(taken, found, bad)
         all_z.append(z)

@@ -97,12 +97,12 @@ class _Reader:
     def _scalar(self, name: str, given: Any, path: str) -> Distribution | None:
         unit = self._unit(name, path)
         if isinstance(given, list):
-            return self._made(path, Rows.of, self._numbers(given, unit, path, max(len(given), 1)))
+            return self._make(path, Rows.of, self._numbers(given, unit, path, max(len(given), 1)))
         kinds: dict[str, Callable[[dict[str, Any], str, str], Distribution | None]] = {
             "values": self._weighted,
             "table": self._column,
             "stats": self._stats,
-            "from": self._spaced,
+            "from": self._read_range,
         }
         declared = scalar_kinds()
         known = [*declared, *kinds]
@@ -112,7 +112,7 @@ class _Reader:
             self.report.add(path, short_text(given), forms(), did_you_mean(str(near), known) if near else "")
             return None
         return (
-            self._declared(declared[key], given, unit, path)
+            self._read_declared(declared[key], given, unit, path)
             if key in declared
             else kinds[key](given, unit, path)
         )
@@ -126,7 +126,7 @@ class _Reader:
             return base_text(held.unit)
         return coordinate_unit(self.values, name, self.description, path)
 
-    def _declared(self, kind: Any, given: dict[str, Any], unit: str, path: str) -> Distribution | None:
+    def _read_declared(self, kind: Any, given: dict[str, Any], unit: str, path: str) -> Distribution | None:
         """Return a distribution of one number, read as its class declares it."""
         self.values.unknown_keys(given, tuple(kind.lists), path)
         units: dict[str, str] = {f.name: f.metadata.get("unit", OWN) for f in dataclasses.fields(kind)}
@@ -138,7 +138,7 @@ class _Reader:
                 if numbers is None:
                     return None
                 found |= zip(names, numbers)
-        return self._made(path, lambda x: kind(**x), found)
+        return self._make(path, lambda x: kind(**x), found)
 
     def _weighted(self, given: dict[str, Any], unit: str, path: str) -> Distribution | None:
         self.values.unknown_keys(given, ("values", "weights"), path)
@@ -147,18 +147,18 @@ class _Reader:
             listed, unit, f"{path}.values", max(len(listed), 1) if isinstance(listed, list) else 1
         )
         if "weights" not in given:
-            return self._made(path, Rows.of, numbers)
+            return self._make(path, Rows.of, numbers)
         weights = self._numbers(given["weights"], "-", f"{path}.weights", len(numbers or ()) or 1)
-        return self._made(path, lambda x: Rows.of(*x), numbers and weights and (numbers, weights))
+        return self._make(path, lambda x: Rows.of(*x), numbers and weights and (numbers, weights))
 
-    def _spaced(self, given: dict[str, Any], unit: str, path: str) -> Distribution | None:
+    def _read_range(self, given: dict[str, Any], unit: str, path: str) -> Distribution | None:
         self.values.unknown_keys(given, ("from", "to", "count"), path)
         count = given.get("count")
         if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= 1_000_000:
             self.report.add(f"{path}.count", short_text(count), "a whole number from 1 to 1000000")
             return None
         ends = self._numbers([given["from"], given.get("to")], unit, path, 2)
-        return self._made(path, lambda x: Rows.of(np.linspace(x[0], x[1], count).tolist()), ends)
+        return self._make(path, lambda x: Rows.of(np.linspace(x[0], x[1], count).tolist()), ends)
 
     def _column(self, given: dict[str, Any], unit: str, path: str) -> Distribution | None:
         self.values.unknown_keys(given, ("table", "column", "weights"), path)
@@ -188,7 +188,7 @@ class _Reader:
             return None
         found = found * [size[0] for size in sizes if size is not None]
         last = tuple(found[:, -1].tolist()) if weights else ()
-        return self._made(path, lambda x: Rows(x, last), tuple(map(tuple, found[:, : len(columns)].tolist())))
+        return self._make(path, lambda x: Rows(x, last), tuple(map(tuple, found[:, : len(columns)].tolist())))
 
     def _stats(self, given: dict[str, Any], unit: str, path: str) -> Distribution | None:
         name = self.values.text(given, "stats", path)
@@ -199,7 +199,7 @@ class _Reader:
                 if one is None:
                     return None
                 found[key] = one[0]
-        return None if name is None else self._made(path, lambda x: Stats(*x), (name, found))
+        return None if name is None else self._make(path, lambda x: Stats(*x), (name, found))
 
     # several together
 
@@ -211,7 +211,7 @@ class _Reader:
             self.report.add(path, f"{', '.join(given) or 'nothing'}", f"one of {', '.join(known)}")
             return None
         if kinds[0] == "correlation":
-            return self._correlated(given, path)
+            return self._read_correlated(given, path)
         names = given.get("names")
         if not isinstance(names, list) or not names or not all(isinstance(n, str) for n in names):
             self.report.add(f"{path}.names", short_text(names), 'names of what varies, such as ["a", "b"]')
@@ -223,12 +223,14 @@ class _Reader:
         if kinds[0] in declared:
             distribution = self._fields(given, declared[kinds[0]], path)
         else:
-            distribution = (self._table if kinds[0] == "table" else self._listed)(given, tuple(names), path)
+            distribution = (self._table if kinds[0] == "table" else self._read_rows)(
+                given, tuple(names), path
+            )
         return (
-            None if distribution is None else self._made(path, lambda d: Axis(tuple(names), d), distribution)
+            None if distribution is None else self._make(path, lambda d: Axis(tuple(names), d), distribution)
         )
 
-    def _correlated(self, given: dict[str, Any], path: str) -> Axis | None:
+    def _read_correlated(self, given: dict[str, Any], path: str) -> Axis | None:
         self.values.unknown_keys(given, ("vary", "correlation"), path)
         vary, matrix = given.get("vary"), given["correlation"]
         if not isinstance(vary, dict) or len(vary) < 2:
@@ -243,7 +245,7 @@ class _Reader:
         good = tuple(m for m in members if m is not None)
         if len(good) < n or None in rows:
             return None
-        made = self._made(path, lambda x: Correlated(good, x), tuple(r for r in rows if r is not None))
+        made = self._make(path, lambda x: Correlated(good, x), tuple(r for r in rows if r is not None))
         return None if made is None else Axis(tuple(vary), made)
 
     def _fields(self, given: dict[str, Any], kind: Any, path: str) -> Distribution | None:
@@ -269,7 +271,7 @@ class _Reader:
             if numbers is None:
                 return None
             found[name] = numbers[0] if size == "1" else numbers
-        return self._made(path, lambda x: kind(**x), found)
+        return self._make(path, lambda x: kind(**x), found)
 
     def _table(self, given: dict[str, Any], names: tuple[str, ...], path: str) -> Distribution | None:
         self.values.unknown_keys(given, ("names", "table", "columns", "weights"), path)
@@ -282,7 +284,7 @@ class _Reader:
             return None
         return self._rows(given, columns, [self._unit(n, f"{path}.names") for n in names], path)
 
-    def _listed(self, given: dict[str, Any], names: tuple[str, ...], path: str) -> Distribution | None:
+    def _read_rows(self, given: dict[str, Any], names: tuple[str, ...], path: str) -> Distribution | None:
         self.values.unknown_keys(given, ("names", "rows", "weights"), path)
         if not isinstance(given["rows"], list) or not given["rows"]:
             self.report.add(f"{path}.rows", short_text(given["rows"]), "a list of rows")
@@ -300,14 +302,14 @@ class _Reader:
         weights = given.get("weights")
         shares = () if weights is None else self._numbers(weights, "-", f"{path}.weights", len(rows))
         plain = tuple(tuple(x[0] for x in row if x is not None) for row in rows)
-        return None if shares is None else self._made(path, lambda x: Rows(x, shares), plain)
+        return None if shares is None else self._make(path, lambda x: Rows(x, shares), plain)
 
     # helpers
 
     def _numbers(self, given: Any, unit: str, path: str, count: int) -> tuple[float, ...] | None:
         return self.values.plain_numbers(given, [unit] * count, path)
 
-    def _made(self, path: str, make: Callable[[Any], Any], given: Any) -> Any:
+    def _make(self, path: str, make: Callable[[Any], Any], given: Any) -> Any:
         """Return what `make` makes of something, None where that is missing or refused."""
         if given is None:
             return None

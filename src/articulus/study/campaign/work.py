@@ -18,9 +18,9 @@ from articulus.simulation.results.signal import Signal
 from articulus.simulation.results.status import Cause, RunStatus
 from articulus.simulation.running import diagnostics
 from articulus.simulation.running.progress import quiet
-from articulus.study.campaign.bands import Counts, Scale, counted, extremes
 from articulus.study.campaign.component_numbers import inner_name
 from articulus.study.campaign.design import SEED, Campaign
+from articulus.study.campaign.percentile_bands import Counts, Scale, count_values, extremes
 from articulus.study.check import FIGURES
 
 SET_ASIDE = 3
@@ -114,10 +114,10 @@ def run_rows(campaign: Campaign, first: int, count: int, scale: Scale | None = N
     """
     size = _piece(campaign)
     starts = range(first, first + count, size)
-    return joined([_rows(campaign, at, min(size, first + count - at), scale) for at in starts])
+    return join_rows([_rows(campaign, at, min(size, first + count - at), scale) for at in starts])
 
 
-def joined(parts: list[Rows]) -> Rows:
+def join_rows(parts: list[Rows]) -> Rows:
     """Return the rows of neighboring ranges, given in order, as those of one."""
     if len(parts) == 1:
         return parts[0]
@@ -133,7 +133,7 @@ def joined(parts: list[Rows]) -> Rows:
 def _piece(campaign: Campaign) -> int:
     """Number of runs that are computed together: as many as fit into PIECE_BYTES, whole vectors of the processor."""
     signals, system = campaign.signals, campaign.study.loop.system
-    width = sum(len(signals[n].labels) for n in ("q", "v", *needed(campaign))) + system.nc + system.nd
+    width = sum(len(signals[n].labels) for n in ("q", "v", *needed_signals(campaign))) + system.nc + system.nd
     most, lanes = PIECE_BYTES // (8 * times_of(campaign).size * width), host().lanes
     return max(lanes, most // lanes * lanes)
 
@@ -144,7 +144,7 @@ def _rows(campaign: Campaign, first: int, count: int, scale: Scale | None) -> Ro
     with warnings.catch_warnings(record=True) as said, quiet():
         warnings.simplefilter("always")
         inputs = campaign.inputs(first, count)
-        run = _runs(campaign, first, inputs, count, needed(campaign), campaign.study.settings.sample)
+        run = _runs(campaign, first, inputs, count, needed_signals(campaign), campaign.study.settings.sample)
     grid = _on_grid(campaign, run)
     good = np.asarray(run.status)[:count] != RunStatus.FAILED
     figures = np.empty((count, len(campaign.figures)))
@@ -168,7 +168,7 @@ def _counts(
     if not campaign.bands:
         return None
     values = np.stack([grid[name][:count] for name in campaign.bands])  # (entries, runs, time)
-    return extremes(grid.t, values, good) if scale is None else counted(scale, values, good)
+    return extremes(grid.t, values, good) if scale is None else count_values(scale, values, good)
 
 
 def whole_run(campaign: Campaign, index: int) -> Run:
@@ -178,12 +178,12 @@ def whole_run(campaign: Campaign, index: int) -> Run:
         warnings.simplefilter("ignore", DoubtfulResult)  # told below of this run alone, without its twin
         sample = settings.sample or settings.step
         both = _runs(campaign, index, campaign.inputs(index, 1), 1, tuple(campaign.signals), sample)
-    run = _picked(both, 0, campaign)
+    run = _pick(both, 0, campaign)
     diagnostics.warn(campaign.study.mechanism.name, run.warnings, 1)
     return run
 
 
-def needed(campaign: Campaign) -> tuple[str, ...]:
+def needed_signals(campaign: Campaign) -> tuple[str, ...]:
     """Signals that figures and bands are computed from."""
     signals = campaign.signals
     wanted = [f.signal for f in campaign.figures] + list(campaign.bands)
@@ -284,7 +284,7 @@ def _notes(said: list[Any]) -> dict[str, str]:
     return {w.category.__name__: str(w.message) for w in reversed(told)}
 
 
-def _picked(run: Run, row: int, campaign: Campaign) -> Run:
+def _pick(run: Run, row: int, campaign: Campaign) -> Run:
     """Return one run of a batch by itself."""
     status = RunStatus(int(run.status[row]))
     ends = [e.time for e in run.events if e.run == row and e.stop] + [

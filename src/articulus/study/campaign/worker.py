@@ -22,15 +22,15 @@ def main() -> None:
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what code prints must not get among the frames
     _limit_memory()
+    from articulus.study.campaign.encoding import encode, read_order
     from articulus.study.campaign.machine import machine
-    from articulus.study.campaign.wire import ordered, packed
     from articulus.study.campaign.work import attempt
 
     _send(out, json.dumps(machine()).encode())
-    campaign, scale = ordered(sys.stdin.readline())
+    campaign, scale = read_order(sys.stdin.readline())
     for line in sys.stdin:
         first, count = map(int, line.split())
-        _send(out, packed(attempt(campaign, (first, count), scale)))
+        _send(out, encode(attempt(campaign, (first, count), scale)))
 
 
 def _send(out: BinaryIO, content: bytes) -> None:

@@ -310,7 +310,7 @@ class _Reader(Tables):
         balls = table.get("balls", 5 if "end" in table else 1)
         if any(x is None for x in found.values()) or not good:
             return None
-        return self._made(Hull, path, body=body, balls=balls, **{k: _one(x) for k, x in found.items()})
+        return self._make(Hull, path, body=body, balls=balls, **{k: _one(x) for k, x in found.items()})
 
     def _keep(self, table: dict[str, Any], path: str, mechanism: Mechanism | None) -> Any:
         frame = self.values.text(table, "frame", path)
@@ -346,9 +346,9 @@ class _Reader(Tables):
                 held[key] = self.values.text(table, key, path)
         if len(self.report.findings) > before or ("frame" in more and not held.get("frame")):
             return None
-        return self._made(kinds[kind], path, **held)
+        return self._make(kinds[kind], path, **held)
 
-    def _made(self, cls: type, path: str, **held: Any) -> Any:
+    def _make(self, cls: type, path: str, **held: Any) -> Any:
         try:
             return cls(**held)
         except (InputError, TypeError) as error:

@@ -125,14 +125,14 @@ def solve_task(task: PlanTask) -> PlanOutcome:
         residual = None
         if found.task.modes[0].size and not task.mechanism.constraint_names:
             residual = found.residual_vibration(str(run.meta["settings"]["trail"]))
-        return PlanOutcome(task, found, run, kept(found, run), residual, _notes(told))
+        return PlanOutcome(task, found, run, constraint_errors(found, run), residual, _notes(told))
 
 
 def _notes(told: list[warnings.WarningMessage]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(each.message) for each in told))
 
 
-def kept(found: Plan, run: Run) -> tuple[Kept, ...]:
+def constraint_errors(found: Plan, run: Run) -> tuple[Kept, ...]:
     """Return how a simulation keeps the constraints of the whole way."""
     assert found.task is not None
     made, c = [], found.task.columns

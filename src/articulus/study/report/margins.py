@@ -34,13 +34,13 @@ def margins_section(outcome: Outcome) -> Markup:
     from articulus.control.proof.run_margins import run_margins
 
     found = run_margins(run)
-    parts = [_told(found), _poles(found)]
+    parts = [_section_of(found), _poles(found)]
     if found.margins is not None:
         parts[1:1] = [_channels(found.margins), _curves(found.margins)]
     return section(TITLE, *parts, anchor=ANCHORS[TITLE])
 
 
-def _told(found: RunMargins) -> Markup:
+def _section_of(found: RunMargins) -> Markup:
     sampled = found.closed is not None and found.closed.period
     period = f", sampled every {found.closed.period:g} s" if found.closed is not None and sampled else ""
     if found.margins is None:

@@ -91,15 +91,15 @@ def ratio(x: float) -> str:
 
 def readable(text: str) -> str:
     """Return a text whose powers are typeset: 2e-08 m^2 becomes 2 × 10⁻⁸ m²."""
-    text = _EXPONENT.sub(lambda match: f" × 10{_raised(str(int(match[1])))}", text)
-    return _POWER.sub(lambda match: _raised(match[1]), text)
+    text = _EXPONENT.sub(lambda match: f" × 10{_superscript(str(int(match[1])))}", text)
+    return _POWER.sub(lambda match: _superscript(match[1]), text)
 
 
 _EXPONENT = re.compile(r"(?<=\d)e([+-]\d+)\b")
 _POWER = re.compile(r"(?<=[a-z])\^([+-]?\d+)\b(?!\.)")
 
 
-def _raised(digits: str) -> str:
+def _superscript(digits: str) -> str:
     return digits.translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 

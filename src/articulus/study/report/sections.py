@@ -45,7 +45,7 @@ def _section(title: str, *parts: Any) -> Markup:
     return section(title, *parts, anchor=ANCHORS[title])
 
 
-def _folded(rows: int, content: Markup, what: str) -> Markup:
+def _fold(rows: int, content: Markup, what: str) -> Markup:
     """Return a long table behind a line that opens it."""
     if rows <= MANY:
         return content
@@ -68,7 +68,7 @@ def failures(outcome: Outcome) -> Markup:
     rows = [(f"run {f.run}", f"{f.time:.9g}", str(f.code), f.reason) for f in found]
     columns = ("run", "time [s]", "what", "likely cause")
     made = table("Runs that could not go on", columns, rows, numbers=(1,))
-    return _section("Failures", _folded(len(rows), made, "failures"), _last_state(outcome))
+    return _section("Failures", _fold(len(rows), made, "failures"), _last_state(outcome))
 
 
 def _last_state(outcome: Outcome) -> Markup:
@@ -157,7 +157,7 @@ def key_values(outcome: Outcome) -> Markup:
     middle = "" if run.batch is None else " (median of all runs)"
     columns = ("signal", "unit", f"start{middle}", f"end{middle}", "least", "greatest")
     made = table("Each signal at the start, at the end, and its range", columns, rows, numbers=(2, 3, 4, 5))
-    return _section("Key values", _folded(len(rows), made, "all signals"))
+    return _section("Key values", _fold(len(rows), made, "all signals"))
 
 
 def _extent(values: np.ndarray) -> tuple[float, float, float, float]:
@@ -175,7 +175,7 @@ def events(outcome: Outcome) -> Markup:
     """Return what happened, in order."""
     rows = [(f"{e.time:.9g}", e.name, "ends the run" if e.stop else "") for e in outcome.run.events]
     made = table("What happened, in order", ("time [s]", "event", ""), rows)
-    return _section("Events", _folded(len(rows), made, "events"))
+    return _section("Events", _fold(len(rows), made, "events"))
 
 
 # what was run
@@ -202,10 +202,10 @@ def _fields(thing: Any) -> Iterator[str]:
         same = not isinstance(value, ca.Function) and value in (f.default, (f.default,))
         if f.init and f.name != "name" and not same:
             unit = f.metadata.get("unit", "-")
-            yield f"{f.name} = {_shown(value)}" + (f" [{unit}]" if unit not in ("-", *OPEN) else "")
+            yield f"{f.name} = {_value_text(value)}" + (f" [{unit}]" if unit not in ("-", *OPEN) else "")
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     match value:
         case Table():
             return f"table of {len(value.times)} times, {value.times[0]:g} to {value.times[-1]:g} s"
@@ -216,7 +216,7 @@ def _shown(value: Any) -> str:
         case Component():
             return f"{value.type_name} ({', '.join(_fields(value))})"
         case tuple():
-            inner = ", ".join(map(_shown, value))
+            inner = ", ".join(map(_value_text, value))
             return _short(inner if len(value) == 1 else f"({inner})")
         case float():
             return number(value)
@@ -256,17 +256,17 @@ def model(outcome: Outcome) -> Markup:
     parts = [
         element("p", text),
         element("p", d.source) if d.source else "",
-        _folded(
+        _fold(
             len(joints),
             table("Joints", ("joint", "type", "parent", "child", "freedoms"), joints),
             "joints",
         ),
-        _folded(
+        _fold(
             len(bodies),
             table("Bodies", ("body", "mass [kg]", "center of mass [m]"), bodies, (1,)),
             "bodies",
         ),
-        _folded(len(rows), table("Constraints", ("constraint", "type"), rows), "constraints"),
+        _fold(len(rows), table("Constraints", ("constraint", "type"), rows), "constraints"),
         table("Parameters of the model", ("parameter", "value"), held, (1,)),
     ]
     return _section("Model", *parts)

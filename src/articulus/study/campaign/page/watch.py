@@ -14,11 +14,11 @@ import numpy as np
 
 from articulus.errors import ArticulusError
 from articulus.model.files.storage import StrPath, as_path
-from articulus.study.campaign import bands, ledger, shards
-from articulus.study.campaign.bands import Counts, Scale
+from articulus.study.campaign import ledger, percentile_bands, shards
 from articulus.study.campaign.design import Campaign
 from articulus.study.campaign.driver import LOCK, SCALE, SETTINGS, Folder, held_campaign, read_scale
 from articulus.study.campaign.page.tally import Tally, number
+from articulus.study.campaign.percentile_bands import Counts, Scale
 from articulus.study.campaign.result import PERCENTILES
 
 RECENT = 30.0
@@ -150,7 +150,7 @@ class Watch:
     def _add_counts(self, part: Counts | None) -> None:
         if self._scale is None:
             self._scale = read_scale(self.folder / SCALE)
-            self._counts = bands.empty(self._scale)
+            self._counts = percentile_bands.empty(self._scale)
         if part is not None:
             assert self._counts is not None
             self._counts = self._counts + part
@@ -163,7 +163,7 @@ class Watch:
         assert self._tally is not None
         total, done = int(self._settings["runs"]), self._tally.done
         last = max(self._written.values(), default=0.0)
-        running = done < total and (self._locked() or 0 <= time.time() - last < RECENT)
+        running = done < total and (self._is_locked() or 0 <= time.time() - last < RECENT)
         rate = self._rate() if running else None
         left = max(0.0, (total - done) / rate - (time.monotonic() - self._taken)) if rate else None
         return {
@@ -183,7 +183,7 @@ class Watch:
         runs, seconds = Folder(self.folder).pace or (0, 0.0)
         return runs / seconds if runs and seconds > 0 else None
 
-    def _locked(self) -> bool:
+    def _is_locked(self) -> bool:
         """Whether a driver on this machine holds the folder; its lock is looked at, not tried."""
         with contextlib.suppress(OSError):
             end = f":{(self.folder / LOCK).stat().st_ino}"
@@ -197,7 +197,9 @@ class Watch:
         """Return percentiles over time of the entries for which they are asked."""
         if self._scale is None or self._counts is None:
             return []
-        values = np.stack([bands.percentile(self._scale, self._counts, p / 100) for p in PERCENTILES])
+        values = np.stack(
+            [percentile_bands.percentile(self._scale, self._counts, p / 100) for p in PERCENTILES]
+        )
         units = _units(campaign)
         least, greatest = self._counts.least, self._counts.greatest
         return [

@@ -115,7 +115,7 @@ def scatter_matrix(columns: Mapping[str, np.ndarray], units: Mapping[str, str], 
         ax = figure.add_subplot(grid[i, j])
         x, y = columns[names[j]], columns[names[i]]
         if i == j:
-            _stacked(ax, x, good)
+            _stack(ax, x, good)
         else:
             for rows, color, alpha in zip(picked, (BLUE, RED), (0.35, 0.6)):
                 ax.plot(x[rows], y[rows], ".", ms=2.2, mew=0, color=color, alpha=alpha, rasterized=True)
@@ -130,7 +130,7 @@ def scatter_matrix(columns: Mapping[str, np.ndarray], units: Mapping[str, str], 
     return figure
 
 
-def _stacked(ax: Axes, x: np.ndarray, good: np.ndarray) -> None:
+def _stack(ax: Axes, x: np.ndarray, good: np.ndarray) -> None:
     """Draw the distribution of all runs, with those that miss a requirement on top."""
     finite = np.isfinite(x)
     if not finite.any():

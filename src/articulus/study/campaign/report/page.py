@@ -17,7 +17,7 @@ from articulus.study.campaign.figures import scales
 from articulus.study.campaign.report import sections
 from articulus.study.campaign.report.sections import bounded, percent
 from articulus.study.campaign.sensitivity import Effect, main_effects
-from articulus.study.campaign.statistics import NO_SAMPLE, joint_rate, judged
+from articulus.study.campaign.statistics import NO_SAMPLE, joint_rate, judge
 from articulus.study.report.markup import Markup, element, joined, written_or_told
 from articulus.study.report.page import page_text
 
@@ -101,7 +101,7 @@ def report_text(result: Result, *, replay: bool = True) -> str:
         Whether the worst runs are computed again and played in the page.
     """
     chosen = worst_runs(result)
-    runs = _replayed(result, chosen) if replay else {}
+    runs = _replay(result, chosen) if replay else {}
     notes = [*result.notes]
     try:
         bands = {n: b for n, b in result.bands(PERCENTILES).items() if np.isfinite(b.values).any()}
@@ -170,7 +170,7 @@ def worst_runs(result: Result, count: int = 1) -> dict[int, str]:
     return {index: " and ".join(why) for index, why in found.items()}
 
 
-def _replayed(result: Result, chosen: Mapping[int, str]) -> dict[str, Run]:
+def _replay(result: Result, chosen: Mapping[int, str]) -> dict[str, Run]:
     """Return the worst runs whole; those that cannot be computed again are left out."""
     runs = {}
     indices = list(chosen)
@@ -197,7 +197,7 @@ def _fragment(content: Content, runs: Mapping[str, Run]) -> str:
 def _banner(content: Content) -> Markup:
     c, t = content.campaign, content.table
     failed = int(t.failed.sum())
-    verdicts = judged(c.requirements, t.figures, c.sampler)
+    verdicts = judge(c.requirements, t.figures, c.sampler)
     missed = sum(j.rate.passed < j.rate.runs for j in verdicts)
     many = f"{len(t):,} runs" + (f" of {c.runs:,}" if len(t) < c.runs else "")
     ended = f", {failed:,} of them failed" if failed else ""

@@ -11,11 +11,11 @@ import numpy as np
 
 from articulus.errors import InputError
 from articulus.study.campaign import statistics
-from articulus.study.campaign.causes import Driver, drivers, grouped
 from articulus.study.campaign.distributions import Axis, Correlated, Rows
+from articulus.study.campaign.failure_causes import Driver, drivers, group_causes
 from articulus.study.campaign.report import charts
 from articulus.study.campaign.sensitivity import sobol_indices, tornado
-from articulus.study.campaign.statistics import NOTES, Rate, joint_rate, judged, passing, summary
+from articulus.study.campaign.statistics import NOTES, Rate, joint_rate, judge, passing, summary
 from articulus.study.report.markup import Markup, element, joined, readable, section, table
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _section(title: str, *parts: Any) -> Markup:
 def requirements(content: Content) -> Markup:
     """Return how the runs keep the requirements."""
     c, t = content.campaign, content.table
-    found = judged(c.requirements, t.figures, c.sampler)
+    found = judge(c.requirements, t.figures, c.sampler)
     if not found or not len(t):
         return Markup()
     rows = [_requirement(content, j) for j in found]
@@ -408,7 +408,7 @@ def failures(content: Content) -> Markup:
     causes = [str(x) or "unknown" if bad else "" for x, bad in zip(texts, t.failed)]
     parts: list[Any] = []
     rows = []
-    groups = grouped(causes, t.inputs)
+    groups = group_causes(causes, t.inputs)
     for g in groups:
         index, ended = t.index[g.rows], t.ended[g.rows]
         told = next((t.texts[int(i)] for i in index if int(i) in t.texts), "")
@@ -457,7 +457,7 @@ def scatter(content: Content) -> Markup:
 def varies(content: Content) -> Markup:
     """Return what varied and how."""
     c = content.campaign
-    rows = [(_axis_name(a), *_told(a)) for a in c.axes]
+    rows = [(_axis_name(a), *_axis_texts(a)) for a in c.axes]
     text = f"{c.runs:,} runs, sampler: {c.sampler}, seed {c.seed}."
     return _section(
         "What varies",
@@ -470,14 +470,16 @@ def _axis_name(axis: Axis) -> str:
     return ", ".join(axis.names)
 
 
-def _told(axis: Axis) -> tuple[str, str]:
+def _axis_texts(axis: Axis) -> tuple[str, str]:
     d = axis.distribution
     if isinstance(d, Rows):
         low, high = d.limits
         ends = "; ".join(f"{short(a, 6)} to {short(b, 6)}" for a, b in zip(low, high))
         return f"{len(d.rows)} values", ends
     if isinstance(d, Correlated):
-        each = "; ".join(f"{n}: {' '.join(_told(Axis((n,), m)))}" for n, m in zip(axis.names, d.members))
+        each = "; ".join(
+            f"{n}: {' '.join(_axis_texts(Axis((n,), m)))}" for n, m in zip(axis.names, d.members)
+        )
         return "correlated", f"{each}; correlation {[list(r) for r in d.correlation]}"
     fields: Any = d
     held = {f.name: getattr(d, f.name) for f in dataclasses.fields(fields) if f.init}

@@ -6,13 +6,13 @@ import contextvars
 import queue
 import threading
 
-from articulus.study.campaign.bands import Scale
 from articulus.study.campaign.design import Campaign
 from articulus.study.campaign.ledger import Range
+from articulus.study.campaign.percentile_bands import Scale
 from articulus.study.campaign.work import Rows, Trouble, attempt
 
 
-class Here:
+class LocalWorker:
     """One chunk after the other, in a thread of this process.
 
     Parameters

@@ -92,7 +92,7 @@ def scale_of(times: np.ndarray, found: Counts) -> Scale:
     return Scale(times[chosen], chosen, low - width, high + width)
 
 
-def counted(scale: Scale, values: np.ndarray, good: np.ndarray) -> Counts:
+def count_values(scale: Scale, values: np.ndarray, good: np.ndarray) -> Counts:
     """Return the counts of values (entries, runs, time)."""
     held = values[:, :, scale.chosen]
     usable = np.isfinite(held) & good[:, None]

@@ -25,7 +25,7 @@ def mark(
     """Note that a command came to its end."""
     text, place = _read(study)
     held = {
-        "asked": _asked(text, place, given),
+        "asked": _digest_of_command(text, place, given),
         "runs": _runs(text, runs),
         "files": dict(files),
         "machine": machine(),
@@ -52,7 +52,7 @@ def nothing_left(folder: Path, study: StrPath, runs: int | None, given: Mapping[
         wanted = _runs(text, runs)
         if (
             wanted is None
-            or held["asked"] != _asked(text, place, given)
+            or held["asked"] != _digest_of_command(text, place, given)
             or wanted != held["runs"]
             or held["machine"] != machine()
         ):
@@ -83,7 +83,7 @@ def _runs(text: str, runs: int | None) -> int | None:
     return runs if runs is not None else load_tables(text, "study").get("campaign", {}).get("runs")
 
 
-def _asked(text: str, place: str, given: Mapping[str, Any]) -> str:
+def _digest_of_command(text: str, place: str, given: Mapping[str, Any]) -> str:
     """Digest of a command; the number of runs apart."""
     options = sorted((k, _plain(v)) for k, v in given.items() if v is not None)
     return hashlib.sha256(json.dumps([text, place, options], default=repr).encode()).hexdigest()

@@ -58,7 +58,7 @@ class Driver:
         return "higher" if self.bad[1] > self.good[1] else "lower"
 
 
-def grouped(
+def group_causes(
     causes: Sequence[str], inputs: Mapping[str, np.ndarray], good: np.ndarray | None = None
 ) -> tuple[Group, ...]:
     """Return the runs with a cause, grouped by it, the largest group first.

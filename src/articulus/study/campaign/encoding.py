@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from articulus.study.campaign.bands import Counts, Scale
 from articulus.study.campaign.design import Campaign
+from articulus.study.campaign.percentile_bands import Counts, Scale
 from articulus.study.campaign.work import COLUMNS, Rows, Trouble
 
 COUNTS = ("cells", "least", "greatest")
 
 
-def packed(found: Rows | Trouble) -> bytes:
+def encode(found: Rows | Trouble) -> bytes:
     """Return rows, or trouble, as bytes."""
     if isinstance(found, Trouble):
         meta: dict[str, Any] = {"trouble": [found.cause, found.text, found.again]}
@@ -34,8 +34,8 @@ def packed(found: Rows | Trouble) -> bytes:
     return out.getvalue()
 
 
-def unpacked(content: bytes) -> Rows | Trouble:
-    """Return what `packed` packed; raise ValueError for anything else."""
+def decode(content: bytes) -> Rows | Trouble:
+    """Return what `encode` packed; raise ValueError for anything else."""
     with np.load(io.BytesIO(content), allow_pickle=False) as held:
         meta = json.loads(held["meta"].tobytes())
         if "trouble" in meta:
@@ -56,7 +56,7 @@ def order(campaign: Campaign, scale: Scale | None) -> str:
     return json.dumps({"campaign": campaign.to_json(), "folder": str(campaign.folder), "scale": held})
 
 
-def ordered(text: str, folder: Path | None = None) -> tuple[Campaign, Scale | None]:
+def read_order(text: str, folder: Path | None = None) -> tuple[Campaign, Scale | None]:
     """Return the campaign and the scale of an `order`; its files lie in `folder`, or where they lie for the driver."""
     held = json.loads(text)
     scale = None

@@ -6,9 +6,9 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from articulus.study.campaign import bands, work
-from articulus.study.campaign.bands import Scale
+from articulus.study.campaign import percentile_bands, work
 from articulus.study.campaign.driver import Driver, Workers
+from articulus.study.campaign.percentile_bands import Scale
 from articulus.study.campaign.work import Rows, Trouble
 
 
@@ -29,20 +29,20 @@ class Pilot(Driver):
             Gives workers in processes of their own, for what was under way when a driver died.
         """
         times = work.times_of(self.campaign)
-        self._extremes = bands.no_extremes(len(self.campaign.bands), times)
+        self._extremes = percentile_bands.no_extremes(len(self.campaign.bands), times)
         suspects = self.ledger.begun()
         chosen = alone() if suspects else workers()
-        queue = deque([(0, min(bands.PILOT, self.campaign.runs))])
+        queue = deque([(0, min(percentile_bands.PILOT, self.campaign.runs))])
         try:
             self._work(chosen, queue, time.monotonic(), self.progress.done)
         finally:
             chosen.close()
             if not suspects:  # those are still to be run
                 self.ledger.end()
-        return bands.scale_of(times, self._extremes)
+        return percentile_bands.scale_of(times, self._extremes)
 
     def _take(self, rows: Rows) -> None:
-        self._succeeded(rows)
+        self._note_success(rows)
         if rows.counts is not None:
             self._extremes = self._extremes + rows.counts
 

@@ -17,11 +17,11 @@ from articulus.errors import InputError, NumericalError, did_you_mean
 from articulus.kernel import pool
 from articulus.model.files.storage import StrPath, as_path
 from articulus.study.campaign.design import SEED, Campaign
-from articulus.study.campaign.distributions import Axis, Rows, drawn
+from articulus.study.campaign.distributions import Axis, Rows, draw
 from articulus.study.campaign.driver import CHUNK_SECONDS, FIRST_CHUNK, Progress, Tell
 from articulus.study.campaign.figures import Requirement
-from articulus.study.campaign.here import Here
 from articulus.study.campaign.journal import Journal
+from articulus.study.campaign.local_worker import LocalWorker
 from articulus.study.campaign.work import Trouble, attempt
 
 
@@ -29,7 +29,7 @@ class SearchInterrupted(KeyboardInterrupt):
     """Ctrl-C during a search; its text says what is kept and what was found so far."""
 
 
-class Chosen:
+class PointRuns:
     """Runs of a campaign at chosen points of the unit cube.
 
     Parameters
@@ -40,7 +40,7 @@ class Chosen:
     """
 
     def __init__(self, campaign: Campaign, requirement: str | None):
-        self.campaign, self.requirement = campaign, _asked(campaign, requirement)
+        self.campaign, self.requirement = campaign, _find_requirement(campaign, requirement)
         self.dims = sum(a.distribution.dims for a in campaign.axes)
         if not self.dims:
             raise InputError("campaign: found nothing that varies; expected a line in [campaign.vary]")
@@ -102,9 +102,9 @@ class Chosen:
         j = self._journal
         worst = int(np.argmax(self.requirement.badness(j.figures)))
         at = ", ".join(f"{n} = {x:.6g}" for n, x in self.inputs(j.points[worst]).items())
-        return f"{self._shown(j.figures[worst])} at {at}"
+        return f"{self._figure_text(j.figures[worst])} at {at}"
 
-    def _shown(self, figure: float) -> str:
+    def _figure_text(self, figure: float) -> str:
         unit, size = self.requirement.written
         return (
             "a run that fails"
@@ -114,11 +114,11 @@ class Chosen:
 
     def inputs(self, point: np.ndarray) -> dict[str, float]:
         """Return what varies at a point, by name."""
-        return {n: float(x[0]) for n, x in drawn(self.campaign.axes, point[None]).items()}
+        return {n: float(x[0]) for n, x in draw(self.campaign.axes, point[None]).items()}
 
     def listed(self, points: np.ndarray) -> Campaign:
         """Return a campaign of these runs, all with the same noise unless the seed varies."""
-        inputs = drawn(self.campaign.axes, points)
+        inputs = draw(self.campaign.axes, points)
         if SEED not in inputs:
             inputs[SEED] = np.full(len(points), float(self.campaign.study.settings.seed))
         rows = tuple(map(tuple, np.stack(list(inputs.values()), axis=-1).tolist()))
@@ -141,7 +141,7 @@ class Chosen:
         out = np.empty(len(points))
         known = self._journal.known(points)
         out[: len(known)] = known
-        self._told()
+        self._report_progress()
         if len(known) < len(points):
             self._run(points, out, len(known))
         return out
@@ -162,7 +162,7 @@ class Chosen:
 
     def _run(self, points: np.ndarray, out: np.ndarray, first: int) -> None:
         """Run the points from `first` on, in chunks of about a second, in a thread so that Ctrl-C is heard at once."""
-        worker = Here(self.listed(points), None)
+        worker = LocalWorker(self.listed(points), None)
         try:
             while first < len(points):
                 wanted = max(1, int(self._rate * CHUNK_SECONDS)) if self._rate else FIRST_CHUNK
@@ -177,16 +177,16 @@ class Chosen:
                 self._seconds += time.monotonic() - began
                 self._rate = self._new / max(self._seconds, 1e-9)
                 self._journal.add(points[chunk], out[chunk])
-                self._told()
+                self._report_progress()
                 first += count
         finally:
             worker.close()
 
-    def _chunk(self, worker: Here, first: int, count: int) -> np.ndarray:
+    def _chunk(self, worker: LocalWorker, first: int, count: int) -> np.ndarray:
         """Return the figures of a chunk; where it raises it is halved, and a run that raises by itself has none."""
         worker.submit((first, count))
         while not (found := worker.wait(0.2)):
-            self._told()
+            self._report_progress()
         rows = found[0][1]
         if not isinstance(rows, Trouble):
             return rows.figures[:, self._column]
@@ -197,13 +197,13 @@ class Chosen:
         parts = (first, half), (first + half, count - half)
         return np.concatenate([self._chunk(worker, *part) for part in parts])
 
-    def _told(self) -> None:
+    def _report_progress(self) -> None:
         p, j = self._progress, self._journal
         p.done, p.rate = j.done, self._rate
         p.failed = int(np.isnan(j.figures).sum())
         if j.done:
             worst = j.figures[int(np.argmax(self.requirement.badness(j.figures)))]
-            p.note = f"worst so far: {self._shown(worst)}"
+            p.note = f"worst so far: {self._figure_text(worst)}"
         self._tell(p)
 
 
@@ -211,7 +211,7 @@ def _nothing(progress: Progress) -> None:
     """Tell nobody."""
 
 
-def _asked(campaign: Campaign, text: str | None) -> Requirement:
+def _find_requirement(campaign: Campaign, text: str | None) -> Requirement:
     held = campaign.requirements
     names = [r.text for r in held]
     if text is None and len(held) == 1:

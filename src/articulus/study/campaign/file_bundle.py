@@ -43,7 +43,7 @@ def pack(campaign: Campaign) -> str:
     folders = {_place(study)}
     marks: set[str] = set()
     for path in campaign.study_files:
-        content = _unchanged(path, campaign.files)
+        content = _require_unchanged(path, campaign.files)
         if path.is_relative_to(home):
             own[PACKAGE + path.relative_to(home).as_posix()] = _digest(content)
             continue
@@ -102,7 +102,7 @@ def _marks(path: Path) -> list[Path]:
     return [package / m for m in PACKAGE_MARKS if (package / m).is_file()]
 
 
-def _unchanged(path: Path, known: dict[str, str]) -> bytes:
+def _require_unchanged(path: Path, known: dict[str, str]) -> bytes:
     content = load_bytes(path)
     if not _digest(content).startswith(known.get(str(path), "none")):
         raise InputError(
@@ -140,7 +140,7 @@ class Unpacked:
 
     def __init__(self, parcel: str, inside: str | None = None):
         held = json.loads(parcel)
-        contents = {place: _checked(place, *entry) for place, entry in held["files"].items()}
+        contents = {place: _check(place, *entry) for place, entry in held["files"].items()}
         _require_size(contents)
         self._expected = held["own"] | {place: digest for place, (digest, _) in held["files"].items()}
         places = {p: _safe(p) for p in (held["study"], *held["folders"], *held["marks"], *contents)}
@@ -179,7 +179,7 @@ class Unpacked:
         self._remove()
 
 
-def _checked(place: str, digest: str, text: str) -> bytes:
+def _check(place: str, digest: str, text: str) -> bytes:
     try:
         content = base64.b64decode(text, validate=True)
     except ValueError:
