@@ -16,21 +16,23 @@ from articulus.motion.store import load_motion
 from articulus.motion.trajectory import path_speed, point_to_point, waypoints
 
 ROBOTS = Path(__file__).parents[2] / "build/robots/cmeel.prefix/share/example-robot-data/robots"
-LIMITS = {"velocity": 2.0, "acceleration": 3.0, "jerk": 20.0}
+LIMITS = {"velocity_limit": 2.0, "acceleration_limit": 3.0, "jerk_limit": 20.0}
 POINTS = np.array([[-1.0, 0.5], [0.0, 1.0], [0.8, -0.4]])
 
 
 def along_path() -> Motion:
-    return path_speed(art.load("two_link"), POINTS, effort=2500.0, velocity=3.0, grid=200)
+    return path_speed(art.load("two_link"), POINTS, torque_limit=2500.0, velocity_limit=3.0, grid=200)
 
 
 def along_path_with_jerk() -> Motion:
-    return path_speed(art.load("two_link"), POINTS, effort=2500.0, velocity=3.0, jerk=100.0, grid=60)
+    return path_speed(
+        art.load("two_link"), POINTS, torque_limit=2500.0, velocity_limit=3.0, jerk_limit=100.0, grid=60
+    )
 
 
 def along_path_of_loops() -> Motion:
     bars = art.load("n_four_bar", n=1)
-    return path_speed(bars, [[0.2], [1.2]], joints=["hinge0"], effort=300.0, grid=100)
+    return path_speed(bars, [[0.2], [1.2]], actuators=["hinge0"], torque_limit=300.0, grid=100)
 
 
 def from_point_to_point() -> Motion:
@@ -172,10 +174,12 @@ def test_joints_without_a_mechanism() -> None:
 
 
 def test_many_motions_are_taken_one_by_one() -> None:
-    many = path_speed(art.load("two_link"), [POINTS, POINTS[::-1]], effort=2500.0, velocity=3.0, grid=50)
+    many = path_speed(
+        art.load("two_link"), [POINTS, POINTS[::-1]], torque_limit=2500.0, velocity_limit=3.0, grid=50
+    )
     with pytest.raises(InputError, match=r"found \(2,\) motions; expected one, such as motion\[0\]"):
         many.run()
-    one = path_speed(art.load("two_link"), POINTS[::-1], effort=2500.0, velocity=3.0, grid=50)
+    one = path_speed(art.load("two_link"), POINTS[::-1], torque_limit=2500.0, velocity_limit=3.0, grid=50)
     assert many[1].q == pytest.approx(one.q, abs=1e-12)
     assert many[1].duration == pytest.approx(one.duration, rel=1e-12)
 

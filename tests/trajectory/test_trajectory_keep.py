@@ -45,7 +45,7 @@ def test_fastest_line_is_that_of_path_speed(arm: art.Mechanism, line) -> None:
         point = art.goals.FramePoint("tip", begin + s * (finish - begin))
         q.append(art.inverse_kinematics(arm, point, q=q[-1]).q)
     assert found.duration == pytest.approx(
-        path_speed(arm, np.array(q), effort=3e3, grid=400).duration, rel=5e-3
+        path_speed(arm, np.array(q), torque_limit=3e3, grid=400).duration, rel=5e-3
     )
 
 

@@ -26,7 +26,7 @@ def states(seed: int, count: int, n: int) -> dict[str, Any]:
         end: rng.normal(size=(count, n)) * rng.choice([0.01, 1.0, 10.0], (count, 1))
         for end in ("start", "end")
     }
-    return {**places, **ends, "velocity": V, "acceleration": A, "jerk": J}
+    return {**places, **ends, "velocity_limit": V, "acceleration_limit": A, "jerk_limit": J}
 
 
 def check(run: PointMotion, given: dict[str, Any]) -> None:
@@ -36,15 +36,15 @@ def check(run: PointMotion, given: dict[str, Any]) -> None:
         (q, v, a, _), j = run[k].at(times[k]), run[k].jerk(times[k])
         for x, name in ((q, "end"), (v, "end_velocity"), (a, "end_acceleration")):
             assert x[-1] == pytest.approx(given[name][k], abs=1e-8)
-        for x, name in ((v, "velocity"), (a, "acceleration"), (j, "jerk")):
+        for x, name in ((v, "velocity_limit"), (a, "acceleration_limit"), (j, "jerk_limit")):
             assert (np.abs(x) / given[name]).max() <= 1 + 1e-8
 
 
 def test_closed_forms_from_rest_to_rest() -> None:
     """Four equal parts T = 4 (d / 2 J)^(1/3); with all limits met T = d / V + V / A + A / J."""
-    run = point_to_point([0.0], [1.0], velocity=10.0, acceleration=10.0, jerk=1.0)
+    run = point_to_point([0.0], [1.0], velocity_limit=10.0, acceleration_limit=10.0, jerk_limit=1.0)
     assert run.duration == pytest.approx(4 * 0.5 ** (1 / 3), rel=1e-10)
-    run = point_to_point([0.0, 0.0], [5.0, 1.0], velocity=1.0, acceleration=2.0, jerk=8.0)
+    run = point_to_point([0.0, 0.0], [5.0, 1.0], velocity_limit=1.0, acceleration_limit=2.0, jerk_limit=8.0)
     assert run.duration == pytest.approx(5.0 + 0.5 + 0.25, rel=1e-10)
     assert run.least[1] == pytest.approx(1.0 + 0.5 + 0.25, rel=1e-10)
     q, v, a, _ = run.at([0.0, run.duration / 2, run.duration])
@@ -82,16 +82,16 @@ def test_the_same_by_ruckig() -> None:
             setattr(asked, f"{end}_velocity", given[f"{name}_velocity"][k])
             setattr(asked, f"{end}_acceleration", given[f"{name}_acceleration"][k])
         for name in ("velocity", "acceleration", "jerk"):
-            setattr(asked, f"max_{name}", given[name])
+            setattr(asked, f"max_{name}", given[f"{name}_limit"])
         theirs = ruckig.Trajectory(2)
         assert ruckig.Ruckig(2).calculate(asked, theirs) == ruckig.Result.Working
         assert ours.duration[k] == pytest.approx(theirs.duration, rel=1e-8)
 
 
 def test_bad_input_is_named() -> None:
-    limits = {"velocity": 1.0, "acceleration": 1.0, "jerk": 1.0}
-    with pytest.raises(InputError, match=r"jerk = 0\.0; expected finite numbers, above zero"):
-        point_to_point([0.0], [1.0], velocity=1.0, acceleration=1.0, jerk=0.0)
+    limits = {"velocity_limit": 1.0, "acceleration_limit": 1.0, "jerk_limit": 1.0}
+    with pytest.raises(InputError, match=r"jerk_limit = 0\.0; expected finite numbers, above zero"):
+        point_to_point([0.0], [1.0], velocity_limit=1.0, acceleration_limit=1.0, jerk_limit=0.0)
     with pytest.raises(InputError, match=r"speed at the start is 2 of its limit \(joint 1\)"):
         point_to_point([0.0, 0.0], [1.0, 1.0], start_velocity=[0.0, 2.0], **limits)
     with pytest.raises(InputError, match=r"speed that follows from the acceleration at the start is 1\.3"):
@@ -121,7 +121,7 @@ def test_moving_ends_of_any_size() -> None:
     V, A, J = V * size / time, A * size / time**2, J * size / time**3
     speeds = rng.uniform(-1, 1, (2, count, n)) * V
     end = rng.normal(size=(count, n)) * V * time * 10 ** rng.uniform(-3, 1, (count, n))
-    limits = {"velocity": V, "acceleration": A, "jerk": J}
+    limits = {"velocity_limit": V, "acceleration_limit": A, "jerk_limit": J}
     run = point_to_point(0.0, end, start_velocity=speeds[0], end_velocity=speeds[1], **limits)
     T = np.asarray(run.duration)[:, None]
     q, v, a = (x[:, 0] for x in run.at(T)[:3])
@@ -160,7 +160,9 @@ def test_no_shorter_duration_is_possible() -> None:
         "end_acceleration": a[1],
     }
     columns = {name: x[:, None] for name, x in states.items()}
-    run = point_to_point(0.0, way[:, None], **columns, velocity=V[:, None], acceleration=1.0, jerk=1.0)
+    run = point_to_point(
+        0.0, way[:, None], **columns, velocity_limit=V[:, None], acceleration_limit=1.0, jerk_limit=1.0
+    )
     ends = np.stack([v[0], a[0], v[1], a[1]], -1)[:, None]
     shares = (1 - 1e-10) * np.concatenate([rng.uniform(0, 1, 1000), 1 - 10.0 ** rng.uniform(-9, 0, 1000)])
     margin = parts()(run.least * shares, way[:, None], ends, V[:, None])[3]

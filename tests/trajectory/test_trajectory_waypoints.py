@@ -9,7 +9,7 @@ from scipy.interpolate import CubicSpline
 from articulus.errors import InputError
 from articulus.motion.trajectory import point_to_point, waypoints
 
-LIMITS = {"velocity": 2.0, "acceleration": 3.0, "jerk": 10.0}
+LIMITS = {"velocity_limit": 2.0, "acceleration_limit": 3.0, "jerk_limit": 10.0}
 POINTS = np.array([[0.0, 0.0], [1.0, 0.5], [1.2, -0.4], [0.3, -1.0]])
 
 
@@ -60,10 +60,12 @@ def test_bad_input_is_named() -> None:
         waypoints([[0.0], [0.0], [1.0]], **LIMITS)
     with pytest.raises(InputError, match=r"speeds at the ends .* exceed"):
         waypoints([[0.0], [1.0]], start_velocity=3.0, **LIMITS)
-    with pytest.raises(InputError, match=r"jerk = .*above zero"):
-        waypoints([[0.0], [1.0]], velocity=1.0, acceleration=1.0, jerk=-1.0)
-    with pytest.raises(InputError, match=r"velocity = .*; expected a finite number, or one per joint, 1"):
-        waypoints([[0.0], [1.0]], velocity=[1.0, 1.0], acceleration=1.0, jerk=1.0)
+    with pytest.raises(InputError, match=r"jerk_limit = .*above zero"):
+        waypoints([[0.0], [1.0]], velocity_limit=1.0, acceleration_limit=1.0, jerk_limit=-1.0)
+    with pytest.raises(
+        InputError, match=r"velocity_limit = .*; expected a finite number, or one per joint, 1"
+    ):
+        waypoints([[0.0], [1.0]], velocity_limit=[1.0, 1.0], acceleration_limit=1.0, jerk_limit=1.0)
     with pytest.raises(InputError, match=r"end_velocity = nan"):
         waypoints([[0.0], [1.0]], end_velocity=np.nan, **LIMITS)
     with pytest.raises(InputError, match=r"intervals = 2\.0; expected a whole number"):

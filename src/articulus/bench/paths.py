@@ -48,10 +48,10 @@ def _path(
     limits = dict(zip(arm.joint_names, TORQUES))
 
     def ours(grid: int = GRID) -> Any:
-        return path_speed(arm, points, effort=limits, velocity=SPEED, grid=grid)
+        return path_speed(arm, points, torque_limit=limits, velocity_limit=SPEED, grid=grid)
 
     run = ours()
-    one = run if points.ndim == 2 else path_speed(arm, points[1], effort=limits, velocity=SPEED)
+    one = run if points.ndim == 2 else path_speed(arm, points[1], torque_limit=limits, velocity_limit=SPEED)
     gap = abs(one.duration / one.again(FINE).duration - 1.0)
     over = run.overload()
     note = f"{GRID} intervals; {100 * gap:.2g} % from the least duration, limits between points exceeded by {max(over, 0.0):.1e}"
@@ -101,8 +101,12 @@ def points(effort: Effort) -> Iterator[Measurement]:
     rng = np.random.default_rng(0)
     count = 20 if effort.quick else 1000
     start, end = rng.normal(size=(2, count, 7))
-    limits = {"velocity": np.full(7, 2.0), "acceleration": np.full(7, 3.0), "jerk": np.full(7, 10.0)}
-    speeds = rng.uniform(-0.5, 0.5, (2, count, 7)) * limits["velocity"]
+    limits = {
+        "velocity_limit": np.full(7, 2.0),
+        "acceleration_limit": np.full(7, 3.0),
+        "jerk_limit": np.full(7, 10.0),
+    }
+    speeds = rng.uniform(-0.5, 0.5, (2, count, 7)) * limits["velocity_limit"]
     for name, moving in (("rest to rest", 0.0), ("moving ends", 1.0)):
         ends = {"start_velocity": moving * speeds[0], "end_velocity": moving * speeds[1]}
         yield _from_state_to_state(f"point to point, {name}", start, end, ends, limits, effort)
@@ -110,7 +114,7 @@ def points(effort: Effort) -> Iterator[Measurement]:
         return
     route = rng.uniform(-1, 1, (6, 7))
     begun = processor_clock()
-    run = waypoints(route, velocity=2.0, acceleration=3.0, jerk=10.0)
+    run = waypoints(route, velocity_limit=2.0, acceleration_limit=3.0, jerk_limit=10.0)
     time = processor_clock() - begun
     note = f"6 points, {run.duration:.4g} s; limits exceeded by {max(run.overload(), 0.0):.0e}; ruckig asks a server"
     yield Measurement("waypoints with limited jerk", 7, 1e6 * time, value=time, unit="s", note=note)

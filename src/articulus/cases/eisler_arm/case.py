@@ -145,4 +145,4 @@ def rigid_time() -> float:
         point3 = np.append(BEGIN + s * (FINISH - BEGIN), 0.0)
         q.append(art.inverse_kinematics(m, art.goals.FramePoint("tip", point3), q=q[-1]).q)
     limits = dict(zip(("hub", "elbow"), TORQUE))
-    return float(path_speed(m, np.array(q), effort=limits, grid=400).duration)
+    return float(path_speed(m, np.array(q), torque_limit=limits, grid=400).duration)

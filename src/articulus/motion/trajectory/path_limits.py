@@ -31,6 +31,14 @@ BEND = 2e-3
 """Second difference of a load over the halves of an interval, from which on it is looked at more closely."""
 NEAR = 0.9
 """Load below which it is not."""
+ARGUMENTS = {
+    "effort": "torque_limit",
+    "velocity": "velocity_limit",
+    "acceleration": "acceleration_limit",
+    "jerk": "jerk_limit",
+    "friction": "friction",
+}
+"""Arguments that give limits of the joints in place of their own."""
 CLOSER = 8
 """Parts of the interval then."""
 
@@ -431,21 +439,23 @@ def limit_values(m: Mechanism, what: str, held: Mapping[str, float] | float | No
     coupled, names = m.description.coupled, m.joint_names
     for joint, value in given.items():
         if joint not in names:
-            raise InputError(f"path_speed: {what}: found '{joint}'; {did_you_mean(joint, names)}")
+            raise InputError(f"path_speed: {ARGUMENTS[what]}: found '{joint}'; {did_you_mean(joint, names)}")
         if joint in coupled and what in ("effort", "friction"):
-            m.description.require_independent(joint, f"path_speed: {what}")
+            m.description.require_independent(joint, f"path_speed: {ARGUMENTS[what]}")
         values[m.v_slice(joint)] = _number(what, value)
     for joint in coupled if what in ("velocity", "acceleration", "jerk") else ():
         own = next(c for c in m.description.connections if c.name == joint).limits
         limit = given.get(joint, values_of(getattr(own, what, ()) or (np.inf,))[0])
         limit = _number(what, held if single else limit)
         if not limit > 0:
-            raise InputError(f"path_speed: {what} of '{joint}' = {limit}; expected a number above zero")
+            raise InputError(
+                f"path_speed: {ARGUMENTS[what]} of '{joint}' = {limit}; expected a number above zero"
+            )
         if limit < np.inf:
             leader, ratio = _followed(m, joint, what)
             values[leader] = min(values[leader], limit / max(ratio, 1 / NONE))
     if not (values > 0).all():
-        raise InputError(f"path_speed: {what} = {values}; expected numbers above zero")
+        raise InputError(f"path_speed: {ARGUMENTS[what]} = {values}; expected numbers above zero")
     return values
 
 
@@ -454,7 +464,7 @@ def _number(what: str, given: Any) -> float:
         return float(given)
     except (TypeError, ValueError):
         raise InputError(
-            f"path_speed: {what}: found {given!r}; expected a number, or a number for each of some joints"
+            f"path_speed: {ARGUMENTS[what]}: found {given!r}; expected a number, or a number for each of some joints"
         ) from None
 
 
@@ -465,8 +475,8 @@ def _followed(m: Mechanism, joint: str, what: str) -> tuple[int, float]:
     row = ca.sparsify(T[d.uncoupled.v_slices[joint].start, :])
     if row.nnz() > 1 or not row.is_constant():
         raise InputError(
-            f"path_speed: {what} of '{joint}' is limited, which follows {', '.join(d.leaders(joint))} by {d.coupled[joint].formula()}; expected a "
-            f"joint that follows one other with a constant ratio, or no limit: {what}={{...}} with 'inf' for '{joint}', and limits of what it follows"
+            f"path_speed: {ARGUMENTS[what]} of '{joint}' is limited, which follows {', '.join(d.leaders(joint))} by {d.coupled[joint].formula()}; expected a "
+            f"joint that follows one other with a constant ratio, or no limit: {ARGUMENTS[what]}={{...}} with 'inf' for '{joint}', and limits of what it follows"
         )
     return row.sparsity().get_col()[0] if row.nnz() else 0, abs(float(ca.sum2(row)))
 

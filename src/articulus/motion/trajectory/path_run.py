@@ -56,14 +56,14 @@ def path_speed(
     mechanism: Mechanism,
     points: Any,
     *,
-    effort: Mapping[str, float] | float | None = None,
-    velocity: Mapping[str, float] | float | None = None,
-    acceleration: Mapping[str, float] | float | None = None,
-    jerk: Mapping[str, float] | float | None = None,
+    torque_limit: Mapping[str, float] | float | None = None,
+    velocity_limit: Mapping[str, float] | float | None = None,
+    acceleration_limit: Mapping[str, float] | float | None = None,
+    jerk_limit: Mapping[str, float] | float | None = None,
     tool: tuple[str, float] | None = None,
     friction: Mapping[str, float] | None = None,
-    joints: Sequence[str] | None = None,
-    start: Any = None,
+    actuators: Sequence[str] | None = None,
+    guess: Any = None,
     grid: int = 400,
     gap: float | None = None,
     speeds: tuple[float, float] = (0.0, 0.0),
@@ -77,17 +77,17 @@ def path_speed(
         Whose velocities are the rates of its coordinates; dampers of its joints count.
     points : array, (..., k, nq), or callable
         Positions to pass, two or more, joined by a cubic spline by the lengths of their chords; leading axes are many paths. Or s -> (q,
-        dq/ds, d2q/ds2) for s from 0 to 1. With closed loops, of the coordinates of `joints` alone.
-    effort, velocity, acceleration, jerk : dict of joint to number, or a number
+        dq/ds, d2q/ds2) for s from 0 to 1. With closed loops, of the coordinates of `actuators` alone.
+    torque_limit, velocity_limit, acceleration_limit, jerk_limit : dict of joint to number, or a number
         Limits in place of those of the joints (the joints have none of acceleration and jerk). With limits of jerk s'' is zero at both
         ends, and every path is a program of its own for ipopt: tenths of a second instead of a millisecond.
     tool : (str, float) [m/s]
         Frame whose speed is limited, and its limit.
     friction : dict of joint to float [N m or N]
         Dry friction, which the motors overcome.
-    joints : sequence of str
+    actuators : sequence of str
         With closed loops: the joints with motors, as many as there are degrees of freedom.
-    start : positions
+    guess : positions
         With closed loops: a position near the start of the path, in which they are closed; that of the model if not given.
     grid : int
         Intervals of the grid; they are shorter towards the ends.
@@ -104,11 +104,23 @@ def path_speed(
         No force can hold the mechanism at some point of the path: says where and which joint. The motors do not determine the forces.
     """
     limits = _limits(
-        mechanism, points, effort, velocity, acceleration, tool, friction, joints, start, speeds, duration
+        mechanism,
+        points,
+        torque_limit,
+        velocity_limit,
+        acceleration_limit,
+        tool,
+        friction,
+        actuators,
+        guess,
+        speeds,
+        duration,
     )
     if not isinstance(grid, int | np.integer) or grid < 2:
         raise InputError(f"path_speed: grid = {grid}; expected 2 or more intervals")
-    solved = _motion if jerk is None else partial(_jerk_motion, limit_values(mechanism, "jerk", jerk))
+    solved = (
+        _motion if jerk_limit is None else partial(_jerk_motion, limit_values(mechanism, "jerk", jerk_limit))
+    )
     found = solved(limits, grid)
     while gap is not None and (lost := float(np.max(found.gap))) > gap:
         grid *= 2
@@ -155,7 +167,7 @@ def _limits(
         curve, motors = _closed(m, points, joints, start)
     elif joints is not None or start is not None:
         raise InputError(
-            f"path_speed: found joints or start, but '{m.name}' has no closed loops; expected neither"
+            f"path_speed: found actuators or guess, but '{m.name}' has no closed loops; expected neither"
         )
     else:
         curve = points if callable(points) else _spline(points, m.nq)
@@ -175,7 +187,7 @@ def _limits(
     ]
     if not np.isfinite(np.append(values[0][motors], values[2])).any():
         raise InputError(
-            "path_speed: found no finite limit of forces or accelerations; expected effort=... or acceleration=..."
+            "path_speed: found no finite limit of forces or accelerations; expected torque_limit=... or acceleration_limit=..."
         )
     if tool is not None and (isinstance(tool, str) or len(tool) != 2 or not tool[1] > 0):
         raise InputError(
@@ -232,14 +244,14 @@ def _closed(m: Mechanism, points: Any, joints: Sequence[str] | None, start: Any)
     motors = [k for j in joints or () for k in range(*m.v_slice(j).indices(m.nv))]
     if len(motors) != free:
         raise InputError(
-            f"path_speed: '{m.name}' has closed loops with {free} degree(s) of freedom, and joints = {list(joints or ())} has {len(motors)}; the "
+            f"path_speed: '{m.name}' has closed loops with {free} degree(s) of freedom, and actuators = {list(joints or ())} has {len(motors)}; the "
             f"forces of the motors are determined by the motion only with {free}"
         )
     places = np.array(motors, dtype=int)
     coordinates = [k for j in joints or () for k in range(*m.q_slice(j).indices(m.nq))]
     if len(coordinates) != len(motors):
         raise InputError(
-            f"path_speed: joints = {list(joints or ())}: found one whose velocities are not the rates of its coordinates; expected joints with one "
+            f"path_speed: actuators = {list(joints or ())}: found one whose velocities are not the rates of its coordinates; expected joints with one "
             "degree of freedom"
         )
     given = points if callable(points) else _spline(points, free)

@@ -40,7 +40,7 @@ SHARES = (
 )
 """What is compared with limits at the ends."""
 STATES = "start", "end", "start_velocity", "end_velocity", "start_acceleration", "end_acceleration"
-LIMITS = "velocity", "acceleration", "jerk"
+LIMITS = "velocity_limit", "acceleration_limit", "jerk_limit"
 
 
 @cache
@@ -149,9 +149,9 @@ def point_to_point(
     start: Any,
     end: Any,
     *,
-    velocity: Any,
-    acceleration: Any,
-    jerk: Any,
+    velocity_limit: Any,
+    acceleration_limit: Any,
+    jerk_limit: Any,
     start_velocity: Any = 0.0,
     end_velocity: Any = 0.0,
     start_acceleration: Any = 0.0,
@@ -165,7 +165,7 @@ def point_to_point(
     ----------
     start, end : array, (..., n)
         Positions; leading axes are many motions.
-    velocity, acceleration, jerk : number or array, (n,)
+    velocity_limit, acceleration_limit, jerk_limit : number or array, (n,)
         Limits.
     start_velocity, end_velocity, start_acceleration, end_acceleration : number or array, (..., n)
         The rest of the states at the ends.
@@ -186,9 +186,9 @@ def point_to_point(
         end_velocity,
         start_acceleration,
         end_acceleration,
-        velocity,
-        acceleration,
-        jerk,
+        velocity_limit,
+        acceleration_limit,
+        jerk_limit,
     )
     if duration is not None and not (np.ndim(duration) == 0 and np.isfinite(duration)):
         raise InputError(

@@ -92,9 +92,9 @@ class WaypointMotion(Motion):
 def waypoints(
     points: Any,
     *,
-    velocity: Any,
-    acceleration: Any,
-    jerk: Any,
+    velocity_limit: Any,
+    acceleration_limit: Any,
+    jerk_limit: Any,
     intervals: int = 8,
     start_velocity: Any = 0.0,
     end_velocity: Any = 0.0,
@@ -106,7 +106,7 @@ def waypoints(
     ----------
     points : array, (k, n)
         Positions to pass, two or more.
-    velocity, acceleration, jerk : number or array, (n,)
+    velocity_limit, acceleration_limit, jerk_limit : number or array, (n,)
         Limits. Units do not matter.
     intervals : int
         Intervals with constant jerk between two points; with 1 the motion is the fastest cubic spline through the points, which has one knot more next to
@@ -133,7 +133,11 @@ def waypoints(
     if not isinstance(intervals, int | np.integer) or intervals < 1:
         raise InputError(f"waypoints: intervals = {intervals!r}; expected a whole number of 1 or more")
     n = where.shape[1]
-    given = {"velocity": velocity, "acceleration": acceleration, "jerk": jerk}
+    given = {
+        "velocity_limit": velocity_limit,
+        "acceleration_limit": acceleration_limit,
+        "jerk_limit": jerk_limit,
+    }
     limits = np.array([_per_joint(x, n, name) for name, x in given.items()])
     for name, limit in zip(given, limits):
         if not (limit > 0).all():
@@ -144,7 +148,9 @@ def waypoints(
         raise InputError(
             f"waypoints: speeds at the ends {ends.tolist()} exceed the limits {limits[0].tolist()}"
         )
-    guess = point_to_point(where[:-1], where[1:], velocity=limits[0], acceleration=limits[1], jerk=limits[2])
+    guess = point_to_point(
+        where[:-1], where[1:], velocity_limit=limits[0], acceleration_limit=limits[1], jerk_limit=limits[2]
+    )
     counts = np.full(len(where) - 1, intervals)
     if intervals == 1:
         counts[0] += 1
