@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 LOCK := requirements/ci.txt
 
-.PHONY: demo test quick smoke widths lint docs bench verify oracles browser realtime fuzz nightly chaos models lock clean
+.PHONY: demo test quick smoke widths lint docs bench verify oracles browser realtime fuzz nightly chaos models lock oldest lock-oldest clean
 
 demo: $(VENV)/.view,data
 	$(BIN)/articulus demo --output build/demo
@@ -103,6 +103,28 @@ lock:
 	rm -rf build/lock && $(PYTHON) -m venv build/lock
 	build/lock/bin/python -m pip --quiet install hatchling editables -e ".[test,lint,docs,bench,cluster,slycot]"
 	build/lock/bin/python requirements/lock.py write
+
+# the lower bounds of pyproject.toml: an environment with exactly these, and tests of what users of old packages do; new packages that old
+# ones bring along may call them deprecated
+OLDEST := $(SMOKE) tests/numerics tests/laws/test_law_corners.py tests/running/test_run_settings.py tests/running/test_checkpoint.py \
+	tests/files/test_units.py tests/files/test_mesh.py tests/results/test_run.py tests/control_design/test_lqr.py \
+	tests/control_design/test_norms.py tests/campaign/test_campaign_samplers.py tests/trajectory/test_trajectory_point_to_point.py \
+	tests/inversion/test_inversion_linear.py tests/library/test_library.py tests/api/test_first_steps.py
+
+oldest: build/oldest/.installed
+	build/oldest/bin/python -m pytest -W ignore::DeprecationWarning -W ignore::hypothesis.errors.HypothesisWarning $(OLDEST)
+
+build/oldest/.installed: requirements/oldest.txt
+	rm -rf build/oldest && $(PYTHON) -m venv build/oldest
+	build/oldest/bin/python -m pip --quiet install --no-deps --require-hashes -r $<
+	build/oldest/bin/python -m pip --quiet install --no-deps --no-build-isolation -e .
+	@touch $@
+
+lock-oldest:
+	rm -rf build/oldest && $(PYTHON) -m venv build/oldest
+	build/oldest/bin/python requirements/lock.py lowest > build/lowest.txt
+	build/oldest/bin/python -m pip --quiet install hatchling editables -r build/lowest.txt
+	build/oldest/bin/python requirements/lock.py write_oldest
 
 clean:
 	rm -rf $(VENV) build docs/_build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -1,5 +1,7 @@
 """Versions and hashes of what `make` installs: `write` makes ci.txt anew from an environment, `select` gives what some extras need.
 
+`lowest` gives the lower bounds of pyproject.toml, `write_oldest` makes oldest.txt from an environment with them.
+
 Nothing but the standard library and pip is needed, so that both work on a fresh clone.
 """
 
@@ -13,10 +15,18 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 LOCK = HERE / "ci.txt"
+OLDEST = HERE / "oldest.txt"
+OLDEST_EXTRAS = ("mjcf", "data", "view", "mesh", "exact", "search")
+"""Extras whose lower bounds are tried, with those of the core."""
+OLDEST_TOOLS = ("pytest", "pytest-xdist", "hypothesis", "mpmath")
+"""What the tests themselves need of the extra `test`."""
 APART = ("fe",)
 """Extras that are not installed together with the others."""
 HEAD = """# Versions that `make` and CI install, of every package that any extra brings along, with the SHA-256 of every file of that version
 # and the extras that need it; `make lock` writes it anew with the newest, `requirements/lock.py select EXTRAS` picks from it.
+"""
+OLDEST_HEAD = """# The lower bounds of pyproject.toml, which `make oldest` installs and tests, with what they bring along and the SHA-256 of every file;
+# `make lock-oldest` writes it anew.
 """
 
 
@@ -64,11 +74,39 @@ def hashes(versions: dict[str, str]) -> dict[str, list[str]]:
     return out
 
 
+def installed() -> dict[str, str]:
+    """Return the versions of the packages of this environment, by name."""
+    versions = {plain(d.name): d.version for d in metadata.distributions()}
+    return {name: v for name, v in versions.items() if name not in ("articulus", "pip", "setuptools")}
+
+
+def lowest() -> None:
+    """Print the lower bounds of pyproject.toml, of the core, some extras and what tests need, as exact versions."""
+    from pip._vendor.packaging.requirements import Requirement
+
+    project = tomllib.loads((HERE.parent / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    asked = [Requirement(text) for e in OLDEST_EXTRAS for text in extras[e]]
+    asked += [wanted for wanted in map(Requirement, extras["test"]) if plain(wanted.name) in OLDEST_TOOLS]
+    for wanted in (*map(Requirement, project["dependencies"]), *asked):
+        (bound,) = (part.version for part in wanted.specifier if part.operator == ">=")
+        sys.stdout.write(f"{wanted.name}=={bound}\n")
+
+
+def write_oldest() -> None:
+    """Write oldest.txt from the packages of this environment."""
+    versions = installed()
+    known = hashes(versions)
+    lines = [
+        f"{name}=={versions[name]} {' '.join(f'--hash=sha256:{h}' for h in known[name])}\n"
+        for name in sorted(versions)
+    ]
+    OLDEST.write_text(OLDEST_HEAD + "".join(lines))
+
+
 def write() -> None:
     """Write ci.txt from the packages of this environment."""
-    versions = {plain(d.name): d.version for d in metadata.distributions()}
-    for name in ("articulus", "pip", "setuptools"):
-        versions.pop(name, None)
+    versions = installed()
     project = tomllib.loads((HERE.parent / "pyproject.toml").read_text())["project"]
     extras = [e for e in project["optional-dependencies"] if e not in APART]
     users = {extra: needs(extra, versions) for extra in ("core", *extras)}
@@ -98,7 +136,8 @@ def select(extras: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "write":
-        write()
+    commands = {"write": write, "lowest": lowest, "write_oldest": write_oldest}
+    if sys.argv[1] in commands:
+        commands[sys.argv[1]]()
     else:
         select(sys.argv[2].split(","))

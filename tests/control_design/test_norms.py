@@ -89,7 +89,7 @@ def test_peak_where_slow_and_fast_poles_meet(seed):
     assert exact_gain(A, B, C, found.omega) == pytest.approx(found.value, rel=1e-7)
     w = np.geomspace(1e-2, 1e2, 401)
     gains = np.linalg.norm(
-        C @ np.linalg.solve(1j * w[:, None, None] * np.eye(4) - A, B.astype(complex)), 2, axis=(1, 2)
+        C @ np.linalg.solve(1j * w[:, None, None] * np.eye(4) - A, B.astype(complex)[None]), 2, axis=(1, 2)
     )
     assert exact_gain(A, B, C, w[np.argmax(gains)]) <= found.value * (1 + 1e-7)
 

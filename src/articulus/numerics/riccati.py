@@ -75,14 +75,14 @@ def care(
     InputError
         If there is none: the Hamiltonian matrix has an eigenvalue on the imaginary axis, or no input moves an unstable mode.
     """
-    return _solved(_Continuous.of(A, B, Q, R, S))
+    return _solve(_Continuous.of(A, B, Q, R, S))
 
 
 def dare(
     A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, S: np.ndarray | None = None
 ) -> RiccatiSolution:
     """Return the stabilizing solution of X = A'XA - (A'XB + S)(R + B'XB)^-1 (B'XA + S') + Q; R may be singular. See `care`."""
-    return _solved(_Sampled.of(A, B, Q, R, S))
+    return _solve(_Sampled.of(A, B, Q, R, S))
 
 
 def care_batch(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray) -> np.ndarray:
@@ -134,7 +134,7 @@ class _Equation:
         """Return F and F'R F."""
         raise NotImplementedError
 
-    def scaled(self, d: np.ndarray) -> _Equation:
+    def scale_states(self, d: np.ndarray) -> _Equation:
         """Return the equation of z, x = d z."""
         e = d[:, None]
         return replace(self, A=self.A * d / e, B=self.B / e, Q=self.Q * d * e, S=self.S * e)
@@ -223,13 +223,13 @@ class _Sampled(_Equation):
         return _even(flow + flow.T + both + self.Q - out), _largest(flow, both, self.Q, out)
 
 
-def _solved(given: Any) -> RiccatiSolution:
+def _solve(given: Any) -> RiccatiSolution:
     if not len(given.A):
         return RiccatiSolution(given.A, given.F @ given.S.T, given.A, 0.0)
     with one_thread(len(given.A)):
         d = _scales(given.pattern())
-        equation = given.scaled(d)
-        X, K, residual = _refined(equation, _first(equation))
+        equation = given.scale_states(d)
+        X, K, residual = _refine(equation, _first(equation))
         closed = equation.A - equation.B @ K
     e = d[:, None]
     return RiccatiSolution(X / (d * e), given.F @ K / d, closed * e / d, residual)
@@ -247,7 +247,7 @@ def _first(equation: Any) -> np.ndarray:
     return _even(np.linalg.solve(U1.T, U2.T))
 
 
-def _refined(equation: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+def _refine(equation: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """Return X after Newton steps, the gain and the relative residual."""
     last = np.inf
     for _ in range(NEWTON_STEPS):

@@ -9,7 +9,7 @@ import scipy.linalg
 
 
 @dataclass(frozen=True, eq=False)
-class Subspace:
+class InvariantSubspace:
     """An orthonormal basis of an invariant subspace, and the matrix T of the flow in it: A basis = basis T."""
 
     basis: np.ndarray
@@ -33,7 +33,7 @@ class SpectralSplit:
     left: np.ndarray
 
 
-def invariant_subspace(A: np.ndarray, values: np.ndarray, chosen: np.ndarray) -> Subspace:
+def invariant_subspace(A: np.ndarray, values: np.ndarray, chosen: np.ndarray) -> InvariantSubspace:
     """Return the invariant subspace that belongs to some of the eigenvalues of A.
 
     Parameters
@@ -52,7 +52,7 @@ def invariant_subspace(A: np.ndarray, values: np.ndarray, chosen: np.ndarray) ->
     Rows that span a left invariant subspace are the transposed basis of one of A'.
     """
     T, Z, k = _ordered_schur(A, values, chosen)
-    return Subspace(Z[:, :k], T[:k, :k])
+    return InvariantSubspace(Z[:, :k], T[:k, :k])
 
 
 def split_spectrum(A: np.ndarray, values: np.ndarray, chosen: np.ndarray) -> SpectralSplit:
@@ -67,7 +67,7 @@ def split_spectrum(A: np.ndarray, values: np.ndarray, chosen: np.ndarray) -> Spe
     return SpectralSplit(T[:k, :k], T[k:, k:], right, left)
 
 
-def stable_subspace(H: np.ndarray) -> Subspace | None:
+def stable_subspace(H: np.ndarray) -> InvariantSubspace | None:
     """Return the invariant subspace of a Hamiltonian matrix that belongs to its eigenvalues left of the imaginary axis.
 
     Parameters
@@ -77,17 +77,17 @@ def stable_subspace(H: np.ndarray) -> Subspace | None:
 
     Returns
     -------
-    Subspace or None
+    InvariantSubspace or None
         Of n columns; None if n eigenvalues cannot be told from the others: some lie on the axis.
     """
     n = len(H) // 2
     if not n:
-        return Subspace(np.zeros((0, 0)), np.zeros((0, 0)))
+        return InvariantSubspace(np.zeros((0, 0)), np.zeros((0, 0)))
     try:
         T, Z, count = scipy.linalg.schur(H, output="real", sort="lhp", check_finite=False)
     except np.linalg.LinAlgError:  # rounding in the exchange moved an eigenvalue across the axis
         return None
-    return Subspace(Z[:, :n], T[:n, :n]) if count == n else None
+    return InvariantSubspace(Z[:, :n], T[:n, :n]) if count == n else None
 
 
 def near_axis(values: np.ndarray, share: float, floor: float = 0.0) -> np.ndarray:
