@@ -129,7 +129,7 @@ def test_residual_vibration_is_what_locked_joints_leave() -> None:
 def test_ends_that_contradict_the_way_are_named(arm: art.Mechanism, line) -> None:
     begin, finish = line
     aside = np.add(begin, [0.0, 0.0, 0.2])
-    with pytest.raises(InputError, match=r"start: found tip on its line off by"):
+    with pytest.raises(InputError, match=r"q0: found tip on its line off by"):
         plan(arm, START, GOAL, duration=1.0, keep=[OnLine("tip", aside, finish)])
     ball = Clear(Ball(tuple(finish), 0.1, "post"), (Hull("tip", (0, 0, 0), (0, 0, 0), 0.05, balls=1),))
     with pytest.raises(InputError, match=r"goal: found tip clear of post off by 0\.15"):
