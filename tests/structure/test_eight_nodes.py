@@ -13,16 +13,9 @@ from scipy.spatial.transform import Rotation
 from shell_meshes import deflection, hold, pressure
 
 from articulus.errors import InputError
-from articulus.structure import (
-    MindlinQuadrilateral8,
-    Plate,
-    Ply,
-    Statics,
-    Structure,
-    modes_of,
-    normal_modes,
-    rigid_motions,
-)
+from articulus.structure import MindlinQuadrilateral8, Plate, Statics, Structure, modes_of, normal_modes
+from articulus.structure.plate import Ply
+from articulus.structure.solution import rigid_motions
 
 GRAPHITE = Ply(1.25e-3, 181e9, 10.3e9, 0.28, 7.17e9, 1600.0, G23=3.5e9)
 SKEW = Plate.laminate([dataclasses.replace(GRAPHITE, angle=a) for a in (0.0, 0.5, -0.8)])

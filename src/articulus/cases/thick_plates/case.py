@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import eigh
 
-from articulus.structure import Plate, Ply, Statics, Structure, normal_modes, panel
+from articulus.structure import Plate, Statics, Structure, normal_modes, panel
+from articulus.structure.plate import Ply
 from articulus.structure.ties import Components
 
 ELEMENTS = 16
