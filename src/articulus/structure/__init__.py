@@ -5,13 +5,13 @@ The front list has what most structures need. Beside it: `structure.reduction` (
 `structure.geometric`, `structure.compliance`, `structure.plate`.
 """
 
+from articulus.structure import compliance as compliance
 from articulus.structure import element as element
 from articulus.structure import geometric as geometric
 from articulus.structure import reduction as reduction
 from articulus.structure import solution as solution
 from articulus.structure import ties as ties
 from articulus.structure.beams import beam, beam_body
-from articulus.structure.compliance import compliance as compliance
 from articulus.structure.element import (
     Bar,
     EulerBernoulli,
