@@ -15,7 +15,7 @@ ALL = [
     Sobol(5, 3),
     Grid(((0.1, 0.2), None, (0.3, 0.5, 0.7)), 1),
     Saltelli((1, 2, 2), 3),
-    Saltelli((1, 2), 3, second=False),
+    Saltelli((1, 2), 3, second_order=False),
 ]
 
 

@@ -11,12 +11,13 @@ from typer.testing import CliRunner
 
 import articulus as art
 from articulus.cli.commands import app
+from articulus.declared import fields_of
 from articulus.errors import DoubtfulResult, ModelError
 from articulus.motion.trajectory import Ball, Clear, Facing, Hull, InBox, OnLine, load_plan
 from articulus.motion.trajectory.riccati_plan import FeedbackPlan
 from articulus.study.plans import parse_task, read_task, run_task
 from articulus.study.plans import report as plan_page
-from articulus.study.plans.reader import GOAL, HEAD, HULL, KEEPS, OBSTACLES, SOLVE, TASK, TOP
+from articulus.study.plans.reader import GOAL, HEAD, KEEPS, OBSTACLES, SOLVE, TASK, TOP
 from articulus.study.plans.report import doubts, plan_report
 from articulus.study.plans.runner import solve_task
 
@@ -31,17 +32,17 @@ def test_every_key_is_on_the_page() -> None:
         *HEAD,
         *TASK,
         *GOAL,
-        *SOLVE,
+        *(field.name for field in SOLVE),
         *OBSTACLES,
         *KEEPS,
-        *HULL,
         "hulls",
         "margin",
         "balls",
         "body",
         "frame",
     ]
-    words += [field for kinds in (OBSTACLES, KEEPS) for _, fields in kinds.values() for field in fields]
+    declared = [*OBSTACLES.values(), *KEEPS.values(), Hull]
+    words += [field.name for kind in declared for field in fields_of(kind)]
     assert [w for w in words if not re.search(rf"\b{w}\b", PAGE)] == []
 
 

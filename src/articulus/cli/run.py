@@ -39,7 +39,7 @@ def run(
 
     read = read_study(study)
     if loops is not None:
-        read = dataclasses.replace(read, settings=dataclasses.replace(read.settings, loops=loops))
+        read = dataclasses.replace(read, loops=loops)
     files = Files.of(read, study.parent if output is None else output)
     notes = new_console(stderr=True)
     if resume:

@@ -65,10 +65,11 @@ def _line(cls: type) -> str:
 def _object_schema(field: Field) -> Schema:
     """Return the schema of a value that is an object: a pose, a component, a function of time, ..."""
     if field.kind == "component":
-        return {Actuator: {"anyOf": [TEXT, ref("actuator")]}, Sensor: ref("sensor")}.get(
-            field.record,
-            ref("component"),  # type: ignore[arg-type]
-        )
+        schemas: dict[type | None, Schema] = {
+            Actuator: {"anyOf": [TEXT, ref("actuator")]},
+            Sensor: ref("sensor"),
+        }
+        return schemas.get(field.record, ref("component"))
     if field.kind == "record":
         assert field.record is not None
         return ref(field.record.__name__.lower())

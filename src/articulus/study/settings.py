@@ -58,7 +58,8 @@ def read_run(values: Courses, table: dict[str, Any], ends: bool = True) -> RunTa
         return None
     others = {f.name: held.pop(f.name, f.default) for f in (LOOPS, LIMITS, INTERVAL)}
     held.setdefault("t_end", held.get("t0", 0.0) + held.get("step", RunSettings.step))
-    _check_spans(values, **{name: held.get(name, getattr(RunSettings, name, None)) for name in SPANS})
+    spans: dict[str, Any] = {name: held.get(name, getattr(RunSettings, name, None)) for name in SPANS}
+    _check_spans(values, **spans)
     return RunTable(RunSettings(**held), **others) if len(report.findings) == before else None
 
 

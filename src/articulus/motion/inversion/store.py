@@ -116,5 +116,5 @@ def _inversion(path: StrPath, data: xarray.Dataset, mechanism: Mechanism | None)
         figures=figures,
         checks=tuple(Check(**each) for each in json.loads(data.attrs["checks"])),
         mechanism=mechanism,
-        **fields,
+        **fields,  # type: ignore[arg-type]
     )

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -118,7 +119,7 @@ def _candidates() -> ca.Function:
     x, e, top = SX.sym("x"), SX.sym("e", 4), SX.sym("top")
     each = ca.vertsplit(e)
     out: list[SX] = [quickest(each)[0]]
-    tables = []
+    tables: list[Any] = []
     for sign in (1, -1):
         mirrored = each if sign == 1 else mirror(each)
         table, shifts = _quartics(sign * x, mirrored, longest(x, each, top))

@@ -242,7 +242,8 @@ class Closing:
         k = np.clip(np.searchsorted(known, s) - 1, 0, len(known) - 2)
         share = ((s - known[k]) / (known[k + 1] - known[k]))[..., None]
         near = np.broadcast_to(k, given.shape[:-1])[..., None]
-        q = self._between(*(np.take_along_axis(held, near + k, -2) for k in (0, 1)), share)
+        before, after = (np.take_along_axis(held, near + j, -2) for j in (0, 1))
+        q = self._between(before, after, share)
         q[..., self.coordinates] = given
         q = self._closed(q, s)
         G = m.constraint_jacobian(q)

@@ -227,7 +227,7 @@ def plan(
         More of ipopt's; see `solve_problem`.
     """
     require_mechanism(mechanism)
-    limits = dict(
+    limits: dict[str, Any] = dict(
         zip(LIMITS, (torque_limit, velocity_limit, acceleration_limit, jerk_limit, torque_rate_limit))
     )
     task = Task(
@@ -243,7 +243,7 @@ def plan(
         v0=v0,
         goal_velocity=goal_velocity,
         parameters=dict(parameters or {}),
-        **{name: by_joint(mechanism, given, name) for name, given in limits.items()},
+        **{name: by_joint(mechanism, given, name) for name, given in limits.items()},  # type: ignore[arg-type]
     )
     if friction_speed is not None:
         _require_positive(friction_speed=friction_speed)

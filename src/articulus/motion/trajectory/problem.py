@@ -297,7 +297,8 @@ def _constants_and_clock(
     """Return parameters and time as states, with their bounds at the start, at the end and at every time."""
     count = 0 if parameters is None else parameters.numel()
     always = [tuple(pair) for pair in _pairs("parameter_bounds", bounds, count)]
-    symbols, start = SX(0, 1) if parameters is None else ca.vec(parameters), [None] * count
+    symbols = SX(0, 1) if parameters is None else ca.vec(parameters)
+    start: list[Any] = [None] * count
     if t is not None:
         symbols, start, always = ca.vertcat(symbols, t), [*start, 0.0], [*always, (0.0, longest)]
     return symbols, (start, [None] * len(start), always)

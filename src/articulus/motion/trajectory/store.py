@@ -44,26 +44,24 @@ if TYPE_CHECKING:
     import xarray
 
 FORMAT = "articulus plan 1"
-KINDS: dict[str, type] = {
-    c.__name__: c
-    for c in (
-        *ALL_COSTS.values(),
-        Apart,
-        Ball,
-        Clear,
-        Constraint,
-        Crate,
-        Facing,
-        FramePoint,
-        FramePose,
-        Hull,
-        InBox,
-        Link,
-        OnLine,
-        Phase,
-        Rod,
-    )
-}
+_CLASSES: tuple[type, ...] = (
+    *ALL_COSTS.values(),
+    Apart,
+    Ball,
+    Clear,
+    Constraint,
+    Crate,
+    Facing,
+    FramePoint,
+    FramePose,
+    Hull,
+    InBox,
+    Link,
+    OnLine,
+    Phase,
+    Rod,
+)
+KINDS: dict[str, type] = {c.__name__: c for c in _CLASSES}
 """What a file holds besides numbers and texts, by name."""
 
 

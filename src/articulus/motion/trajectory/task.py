@@ -175,7 +175,8 @@ class Task:
         sizes += [m.nv if jerks else 0, motors if self.torque_rate_limit and not jerks else 0]
         sizes += 2 * [len(self.parameters)] + 2 * [int(self.clock)]
         ends = np.cumsum([0, *sizes]).tolist()
-        return TaskColumns(*(slice(*pair) for pair in itertools.pairwise(ends)), size=ends[-1])
+        groups = [slice(*pair) for pair in itertools.pairwise(ends)]
+        return TaskColumns(*groups, ends[-1])  # type: ignore[call-arg, arg-type]
 
     @cached_property
     def clock(self) -> bool:

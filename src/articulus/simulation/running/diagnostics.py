@@ -19,6 +19,7 @@ from articulus.simulation.results.signal import Signal
 from articulus.simulation.results.status import RunWarning
 from articulus.simulation.running import dry_friction, failures, reference, resolution
 from articulus.simulation.running.joint_limits import DEPTH, PAST_LIMITS, limit_excess
+from articulus.simulation.running.native_engine import NativeEngine
 from articulus.simulation.running.tolerance import SHARE
 
 if TYPE_CHECKING:
@@ -325,10 +326,12 @@ def _steps(runner: Runner, samples: np.ndarray, good: np.ndarray) -> np.ndarray:
     system, rows = runner.engine.system, good[looked_at]
     p = np.broadcast_to(runner.p, (len(samples), runner.p.shape[-1]))[rows]
     ranges = _motion(runner, samples, rows)
-    for ratio, end in reference.comparisons(runner.engine, runner.k, runner.every):
+    engine = runner.engine
+    assert isinstance(engine, NativeEngine)  # `comparable` asks for one
+    for ratio, end in reference.comparisons(engine, runner.k, runner.every):
         reached = samples[rows, end // runner.every if end % runner.every == 0 else -1, : system.nc]
         out[looked_at], known = reference.reference_errors(
-            runner.engine, runner.c0[rows], p, runner.t0, ratio, end, reached, ranges
+            engine, runner.c0[rows], p, runner.t0, ratio, end, reached, ranges
         )
         if known or out.max() > STEPS:
             break

@@ -139,16 +139,17 @@ def _errors(method: object, mode: complex, h: float, steps: int) -> tuple[float,
 
 
 @functools.lru_cache(maxsize=4096)
-def _amplification(method: object, a: float, b: float) -> complex:
+def _amplification(method: Sdirk | Method | AlphaMethod | SecondOrderMethod, a: float, b: float) -> complex:
     """Return R of a step of one second for the mode exp((a + i b) t)."""
     z = complex(a, b)
     if isinstance(method, Sdirk):
         return (1 + (1 - 2 * GAMMA) * z) / (1 - GAMMA * z) ** 2
     if isinstance(method, Method):
         roots = np.linalg.eigvals(_first_order_step(method, z))
+    elif isinstance(method, AlphaMethod):
+        roots = np.linalg.eigvals(_alpha_step(method, 2 * a, a * a + b * b))
     else:
-        step = _alpha_step if isinstance(method, AlphaMethod) else _second_order_step
-        roots = np.linalg.eigvals(step(method, 2 * a, a * a + b * b))
+        roots = np.linalg.eigvals(_second_order_step(method, 2 * a, a * a + b * b))
     return complex(roots[np.abs(roots - cmath.exp(z)).argmin()])
 
 
@@ -166,7 +167,7 @@ def _first_order_step(method: Method, z: complex) -> Array:
 def _second_order_step(method: SecondOrderMethod, damping: float, stiffness: float) -> Array:
     """Return the matrix of a step for v' = damping v - stiffness q, from q and v to the same, (2, 2)."""
     problem = SecondOrderProblem(lambda _, q, v: damping * v - stiffness * q)
-    after = [method.advance(problem, 0.0, *start, 1.0) for start in np.eye(2).reshape(2, 2, 1)]
+    after = [method.advance(problem, 0.0, q, v, 1.0) for q, v in np.eye(2).reshape(2, 2, 1)]
     return np.array([np.concatenate(each) for each in after]).T
 
 
@@ -179,7 +180,7 @@ def _alpha_step(method: AlphaMethod, damping: float, stiffness: float) -> Array:
         damping=lambda *_: np.array([[-damping]]),
     )
     columns = []
-    for start in np.eye(4).reshape(4, 4, 1):
-        end = method.step(problem, AlphaState(0.0, *start, np.zeros(0)), 1.0)
+    for q, v, vdot, auxiliary in np.eye(4).reshape(4, 4, 1):
+        end = method.step(problem, AlphaState(0.0, q, v, vdot, auxiliary, np.zeros(0)), 1.0)
         columns.append(np.concatenate([end.q, end.v, end.vdot, end.a]))
     return np.array(columns).T

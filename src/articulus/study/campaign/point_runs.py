@@ -120,7 +120,7 @@ class PointRuns:
         """Return a campaign of these runs, all with the same noise unless the seed varies."""
         inputs = draw(self.campaign.axes, points)
         if SEED not in inputs:
-            inputs[SEED] = np.full(len(points), float(self.campaign.study.settings.seed))
+            inputs[SEED] = np.full(len(points), np.asarray(self.campaign.study.settings.seed, dtype=float))
         rows = tuple(map(tuple, np.stack(list(inputs.values()), axis=-1).tolist()))
         found = dataclasses.replace(
             self.campaign,

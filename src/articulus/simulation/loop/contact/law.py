@@ -32,13 +32,13 @@ HALVINGS = 26
 """Halvings of the logarithm of a speed: over four decades it is then known to 1e-7."""
 
 
-def hertz(depth: SX, k: SX, size: SX) -> SX:
+def hertz(depth: SX, k: SX, size: SX | float) -> SX:
     """Return k depth^(3/2) where the depth is positive; `size` is that of what touches [m]."""
     d = ca.fmax(depth, 0)
     return k * d * ca.sqrt(ca.fmax(d, SHALLOW * size))  # sqrt(0) has no derivative, depth^(3/2) has
 
 
-def normal_force(depth: SX, rate: SX, k: SX, a: SX, size: SX) -> SX:
+def normal_force(depth: SX, rate: SX, k: SX, a: SX, size: SX | float) -> SX:
     """Return max(0, k depth^(3/2) (1 + 3/2 a depth')) [N].
 
     Source: Hunt & Crossley 1975.

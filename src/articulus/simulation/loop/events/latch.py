@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from casadi import SX
 
@@ -39,7 +40,8 @@ class Latch(Switching):
     type_name = "latch"
 
     def holds_at_start(self, value: float, moved: float, d: Description) -> bool:
-        large = d.scales().displacement[d.v_slices[self.switched_constraint(d).joint].start]
+        lock: Any = self.switched_constraint(d)
+        large = float(d.scales().displacement[d.v_slices[lock.joint].start])
         return abs(value) <= max(AT * large, abs(moved))
 
     def value(self, watch: EventWatch) -> SX:
