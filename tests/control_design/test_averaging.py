@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from articulus.control.robust import attracted, average_stability, averaged
+from articulus.control.robust import attraction_region, average_law, average_stability
 from articulus.errors import InputError
 
 
@@ -44,10 +44,10 @@ def test_region_of_attraction():
     """x' = -x + x^3 mean: attracted within |x| < 1; of an unstable one there is nothing to say."""
     law = lambda t, x: (-x + x**3) * (1 + np.sin(t))  # noqa: E731
     found = average_stability(law, 2 * np.pi, [0.1])
-    inside = attracted(law, 2 * np.pi, found, [[0.5], [0.99], [1.01], [-0.9], [2.0]])
+    inside = attraction_region(law, 2 * np.pi, found, [[0.5], [0.99], [1.01], [-0.9], [2.0]])
     np.testing.assert_array_equal(inside, [True, True, False, True, False])
     with pytest.raises(InputError, match="attracts nothing"):
-        attracted(law, 2 * np.pi, average_stability(law, 2 * np.pi, [1.01]), [[0.0]])
+        attraction_region(law, 2 * np.pi, average_stability(law, 2 * np.pi, [1.01]), [[0.0]])
 
 
 def test_discrete_limit_of_the_gain():
@@ -56,4 +56,4 @@ def test_discrete_limit_of_the_gain():
     found = average_stability(law, 2, [1.0], discrete=True)
     assert found.largest_gain == pytest.approx(0.8, abs=1e-8)
     with pytest.raises(InputError, match="whole samples"):
-        averaged(law, 2.5, discrete=True)
+        average_law(law, 2.5, discrete=True)

@@ -4,7 +4,7 @@ import control
 import numpy as np
 import pytest
 
-from articulus.control import as_plant, delayed, lqr, margins, open_loop
+from articulus.control import as_plant, lqr, margins, open_loop, with_delays
 from articulus.control.connect import series
 from articulus.errors import DoubtfulResult, InputError
 
@@ -91,7 +91,7 @@ def test_exact_delay_uses_up_the_delay_margin():
     limit = (np.pi - np.arctan(np.sqrt(3))) / np.sqrt(3)
     plain = control.tf([2.0], [1, 1])
     assert margins(plain).channels[0].delay == pytest.approx(limit, rel=1e-9)
-    found = margins(delayed(plain, 0.4 * limit))
+    found = margins(with_delays(plain, 0.4 * limit))
     assert found.stable
     assert found.channels[0].delay == pytest.approx(0.6 * limit, rel=1e-9)
     # phase crossing: w T + atan w = pi; gain there
@@ -99,7 +99,7 @@ def test_exact_delay_uses_up_the_delay_margin():
     assert w * 0.4 * limit + np.arctan(w) == pytest.approx(np.pi, rel=1e-9)
     assert found.channels[0].gain_up == pytest.approx(np.sqrt(1 + w**2) / 2, rel=1e-9)
     for part, poles in ((0.99, 0), (1.01, 2), (5.0, 2)):
-        loop = delayed(plain, part * limit)
+        loop = with_delays(plain, part * limit)
         if poles:
             with pytest.warns(DoubtfulResult, match="2 unstable poles|unstable poles"):
                 found = margins(loop)
@@ -118,7 +118,7 @@ def test_delay_with_integrator_and_two_channels():
     plant = (A, B, 0.5 * C, np.zeros((2, 2)))
     counts = []
     for delay in (0.05, 0.4, 1.5):
-        loop = delayed(plant, {"u.0": delay}, {"y.1": 0.5 * delay})
+        loop = with_delays(plant, {"u.0": delay}, {"y.1": 0.5 * delay})
         pade = loop.pade(9)
         expected = unstable(pade.A, pade.B, pade.C, pade.D, np.eye(2))
         if expected:
@@ -140,7 +140,7 @@ def test_delay_with_integrator_and_two_channels():
 def test_undamped_modes_and_a_rigid_motion_behind_a_delay(delay, count):
     """Rate feedback on a free mass with an undamped mode of 3 rad/s; poles of the loop by a Pade approximant."""
     A = np.array([[0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1], [0, 0, -9.0, 0]])
-    loop = delayed((A, [[0], [1], [0], [1]], [[1.0, 2.0, 0.0, 2.0]], [[0.0]]), delay)
+    loop = with_delays((A, [[0], [1], [0], [1]], [[1.0, 2.0, 0.0, 2.0]], [[0.0]]), delay)
     pade = loop.pade(8)
     assert unstable(pade.A, pade.B, pade.C, pade.D, np.eye(1)) == count
     if count:
@@ -153,14 +153,14 @@ def test_undamped_modes_and_a_rigid_motion_behind_a_delay(delay, count):
 
 def test_delay_of_a_sampled_loop_is_whole_periods():
     plant = ([[0.9]], [[0.1]], [[1.0]], [[0.0]], 0.1)
-    late = delayed(plant, 0.3)
+    late = with_delays(plant, 0.3)
     w = np.array([0.5, 5.0, 20.0])
     np.testing.assert_allclose(
         late.response(w)[:, 0, 0], as_plant(plant).response(w)[:, 0, 0] * np.exp(-0.3j * w), rtol=1e-12
     )
     assert margins(late).stable
     with pytest.raises(InputError, match=r"whole periods"):
-        delayed(plant, 0.25)
+        with_delays(plant, 0.25)
 
 
 def test_sampled_loop_reaches_the_highest_frequency():
@@ -181,7 +181,7 @@ def test_regulator_has_its_guaranteed_margins():
         assert channel.gain_up == np.inf
         assert channel.gain_down <= 0.5
         assert np.degrees(channel.phase) >= 60
-    late = margins(open_loop(delayed(design.plant, [0.01, 0.0]), design.controller))
+    late = margins(open_loop(with_delays(design.plant, [0.01, 0.0]), design.controller))
     assert late.sensitivity.value > 1.0
     assert late.channels[0].delay == pytest.approx(found.channels[0].delay - 0.01, rel=1e-9)  # both are exact
     assert len(margins(design).plot().axes) == 3
@@ -193,9 +193,9 @@ def test_unstable_loop_warns_and_wrong_shapes_are_refused():
     with pytest.raises(InputError, match=r"2 inputs and 1 outputs"):
         margins(([[-1.0]], [[1.0, 1.0]], [[1.0]], [[0.0, 0.0]]))
     with pytest.raises(InputError, match=r"DelayedModel.*pade"):
-        as_plant(delayed(([[-1.0]], [[1.0]], [[1.0]], [[0.0]]), 0.1))
+        as_plant(with_delays(([[-1.0]], [[1.0]], [[1.0]], [[0.0]]), 0.1))
     with pytest.raises(InputError, match=r"gain of 2 at infinite frequency"):
-        margins(delayed(([[-1.0]], [[1.0]], [[1.0]], [[2.0]]), 0.1))
+        margins(with_delays(([[-1.0]], [[1.0]], [[1.0]], [[2.0]]), 0.1))
 
 
 def test_lightly_damped_mode_between_coarse_frequencies_is_seen():

@@ -8,7 +8,7 @@ import articulus as art
 from articulus.errors import InputError
 from articulus.linear import LinearModel
 from articulus.motion.inversion import Line, Profile, about, feedforward, invert, rigid, tip_model
-from articulus.motion.inversion.tracking import predicted, preview
+from articulus.motion.inversion.tracking import predict_positions, preview
 
 PATH = Line(0.0, 0.33, Profile(0.8, law="sine"))
 
@@ -148,7 +148,7 @@ def test_inverse_about_a_position_held_against_gravity() -> None:
 
 def test_targets_are_the_predicted_joint_motion(plant: LinearModel) -> None:
     found = invert(plant, PATH, inputs="tau.hinge")
-    (target,) = predicted(found, shift=0.0)
+    (target,) = predict_positions(found, shift=0.0)
     assert target.times == pytest.approx(found.t)
     assert target.values == pytest.approx(found.state("q.hinge"))
     names = [type(part).__name__ for part in feedforward(found, 1.0, 0.1)]

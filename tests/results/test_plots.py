@@ -12,7 +12,7 @@ from synthetic import made_up
 
 import articulus as art
 from articulus.errors import InputError
-from articulus.simulation.results.plots import EVENTS, LANES, POINTS, _thinned, plot
+from articulus.simulation.results.plots import EVENTS, LANES, POINTS, _thin, plot
 from articulus.simulation.results.run import Run
 from articulus.simulation.results.signal import Signal, position_signal, velocity_signal
 from articulus.simulation.results.status import Occurrence
@@ -111,7 +111,7 @@ def test_long_runs_keep_their_extremes() -> None:
     t = np.linspace(0, 1, 20 * POINTS + 17)
     y = np.sin(40 * t)
     y[31_234], y[77_777] = 9.0, -9.0
-    short_t, short_y = _thinned(t, y)
+    short_t, short_y = _thin(t, y)
     assert short_t.size < 4 * POINTS
     assert (short_y.max(), short_y.min()) == (9.0, -9.0)
     assert (np.diff(short_t) > 0).all()

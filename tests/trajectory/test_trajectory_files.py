@@ -27,7 +27,7 @@ from articulus.motion.trajectory import (
     plan,
     solve_problem,
 )
-from articulus.motion.trajectory.formulas import read, written
+from articulus.motion.trajectory.formulas import encode_function, read
 from articulus.motion.trajectory.riccati_plan import FeedbackPlan
 from articulus.simulation.results.store import read_dataset, write_dataset
 
@@ -213,7 +213,7 @@ def test_functions_come_back_from_their_operations() -> None:
         np.inf,
     ]
     f = ca.Function("f", [x, y], [ca.vertcat(*parts), ca.reshape(ca.vertcat(x, y), 2, 2)])
-    g = read(json.loads(json.dumps(written(f))))
+    g = read(json.loads(json.dumps(encode_function(f))))
     for row in np.random.default_rng(3).uniform(0.01, 1, (50, 4)):
         for a, b in zip(f(row[:3], row[3]), g(row[:3], row[3])):
             assert np.array_equal(np.array(a), np.array(b))
@@ -225,4 +225,4 @@ def test_functions_come_back_from_their_operations() -> None:
         {"steps": [["__import__", "os"]]},
     ):
         with pytest.raises((ValueError, LookupError, TypeError)):
-            read(written(f) | change)
+            read(encode_function(f) | change)

@@ -14,7 +14,7 @@ from articulus.control import robust as robust
 from articulus.control import sampled_response as sampled_response
 from articulus.control import synthesis as synthesis
 from articulus.control.analysis.damp import ModeTable, damp
-from articulus.control.analysis.delay import DelayedModel, delayed
+from articulus.control.analysis.delay import DelayedModel, with_delays
 from articulus.control.analysis.gramians import gram, hankel_values
 from articulus.control.analysis.margins import ChannelMargins, DiskMargin, Margins, margins
 from articulus.control.analysis.norms import Norm, h2norm, hinfnorm, peak_gain
@@ -84,7 +84,6 @@ __all__ = [
     "check",
     "damp",
     "dare",
-    "delayed",
     "difference_equation",
     "dksyn",
     "dlyap",
@@ -128,6 +127,7 @@ __all__ = [
     "uncertain",
     "unsample",
     "wcgain",
+    "with_delays",
     "zv",
     "zvd",
 ]

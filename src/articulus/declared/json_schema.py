@@ -24,10 +24,10 @@ def ref(name: str) -> Schema:
 
 def one_of_type(tables: Mapping[str, Schema]) -> Schema:
     """Return the schema of a table whose key `type` says which of several tables it is."""
-    return {"oneOf": [_typed(name, table) for name, table in tables.items()]}
+    return {"oneOf": [_with_type(name, table) for name, table in tables.items()]}
 
 
-def _typed(name: str, table: Schema) -> Schema:
+def _with_type(name: str, table: Schema) -> Schema:
     properties = {"type": {"const": name, "description": table.get("description", "")}}
     return table | {
         "title": name,
@@ -76,10 +76,10 @@ def by_name(table: Schema, description: str = "") -> Schema:
 
 def field_schema(field: Field, nested: Nested) -> Schema:
     """Return the schema of the value of one key, with its meaning, unit and default."""
-    return _described(field) | _value(field, nested)
+    return _description(field) | _value(field, nested)
 
 
-def _described(field: Field) -> Schema:
+def _description(field: Field) -> Schema:
     unit = f" [{field.unit}]" if field.unit and field.unit != "-" else ""
     found: Schema = {"description": f"{field.meaning}{unit}".strip()} if field.meaning or unit else {}
     default = list(field.default) if isinstance(field.default, tuple) else field.default

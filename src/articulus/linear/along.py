@@ -40,7 +40,7 @@ def times_of(models: LinearModels) -> np.ndarray:
     return t
 
 
-def interpolated(models: LinearModels, t: float) -> LinearModel:
+def interpolate_model(models: LinearModels, t: float) -> LinearModel:
     """Return the model at a time [s]; matrices are linear in time between two operating points."""
     times = times_of(models)
     arrays = {name: _between(times, getattr(models, name), np.array([float(t)]))[0] for name in "ABCD"}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from articulus.errors import InputError
-from articulus.linear.along import interpolated, times_of, transition
+from articulus.linear.along import interpolate_model, times_of, transition
 from articulus.linear.model import LinearModel
 from articulus.linear.response import Transfer
 
@@ -55,7 +55,7 @@ class LinearModels(LinearModel):
 
     def at(self, t: float) -> LinearModel:
         """Return the model at a time [s] between those of the operating points: all matrices change linearly between two of them."""
-        return interpolated(self, t)
+        return interpolate_model(self, t)
 
     def transition(self, t0: float | None = None, t1: float | None = None) -> np.ndarray:
         """Return the state transition matrix Phi(t1, t0) of x' = A(t) x, (nx, nx): what x(t0) has become at t1, without inputs.

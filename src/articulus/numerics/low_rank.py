@@ -236,7 +236,7 @@ def low_rank_care(
             raise NumericalError(
                 "low_rank_care: the iteration overflowed; is a mode of the structure not damped?"
             )
-    Z = _compressed(np.concatenate(blocks, axis=1)) if blocks else np.zeros((n, 0))
+    Z = _compress(np.concatenate(blocks, axis=1)) if blocks else np.zeros((n, 0))
     return LowRankSolution(Z, K.T, residual, count)
 
 
@@ -300,7 +300,7 @@ def _first_space(pencil: Pencil, R: np.ndarray) -> np.ndarray:
     return np.concatenate([R, pencil.solver(0.0)(R).real], axis=1)
 
 
-def _compressed(Z: np.ndarray) -> np.ndarray:
+def _compress(Z: np.ndarray) -> np.ndarray:
     """Return columns with the same Z Z' to rounding, as few as the numerical rank has."""
     Q, upper = np.linalg.qr(Z)
     U, s, _ = np.linalg.svd(upper, full_matrices=False)

@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 
 from articulus.motion.trajectory import ode
-from articulus.motion.trajectory.staircase import Stage, StaircaseQL, solve_staged, solve_stages, staged
+from articulus.motion.trajectory.staircase import Stage, StaircaseQL, solve_staged, solve_stages, to_stages
 
 G, STAGES, DURATION = 32.2, 24, 12.0
 """Gravity [ft/s^2], number of stages, time of flight [s]."""
@@ -68,7 +68,7 @@ def exact_range() -> float:
         u_bounds=[(0, THRUST), (0, np.pi / 2)],
         guess=(np.zeros((2, 5)), [[1.0, 0.8]]),
     )
-    return -solve_staged(staged(flight, STAGES)).cost
+    return -solve_staged(to_stages(flight, STAGES)).cost
 
 
 def factor_errors() -> tuple[float, float]:

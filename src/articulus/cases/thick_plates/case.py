@@ -16,7 +16,7 @@ SKIN, CORE = Ply(0.025, 1000.0, nu12=0.3), Ply(0.95, 1.0, nu12=0.3)
 
 
 def compute() -> dict:
-    found = [supported(Plate.isotropic(h, 2e11, 0.3, 7800.0)) for h in THICKNESSES]
+    found = [supported_plate(Plate.isotropic(h, 2e11, 0.3, 7800.0)) for h in THICKNESSES]
     plies = [Ply(0.25, 25.0, 1.0, 0.25, 0.5, 1.0, np.radians(a), G13=0.5, G23=0.2) for a in (0, 90, 90, 0)]
     usual = replace(Plate.laminate(plies), shear=np.diag([0.35, 0.35]) * 5 / 6)
     one = Plate.isotropic(0.02, 2e11, 0.3, 7800.0)
@@ -40,7 +40,7 @@ def flat(s: Structure) -> Structure:
     return s.fix(dict.fromkeys(s.names, FLAT))
 
 
-def supported(plate: Plate) -> tuple[float, np.ndarray]:
+def supported_plate(plate: Plate) -> tuple[float, np.ndarray]:
     """Return the deflection of a supported plate of side 1 under pressure and four frequencies, over those of Mindlin's theory."""
     ends, sides = ("z", "rx"), ("z", "ry")
     s = flat(panel(1.0, 1.0, plate, elements=(ELEMENTS, ELEMENTS), supports={"root": ends, "tip": ends, "right": sides, "left": sides}, thick=True))  # fmt: skip

@@ -25,7 +25,7 @@ Delays = float | Mapping[str, float] | Sequence[float]
 class DelayedModel:
     """Continuous models one after the other, each behind delays of its inputs: H_k exp(-s T_k) ... H_1 exp(-s T_1).
 
-    Made by `delayed`; `open_loop` and `margins` take it. Its frequency response is exact.
+    Made by `with_delays`; `open_loop` and `margins` take it. Its frequency response is exact.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class DelayedModel:
         return model
 
 
-def delayed(plant: Any, inputs: Delays = 0.0, outputs: Delays = 0.0) -> DelayedModel | LinearModel:
+def with_delays(plant: Any, inputs: Delays = 0.0, outputs: Delays = 0.0) -> DelayedModel | LinearModel:
     """Return a plant with delays of inputs and outputs (`InputDelay`, `OutputDelay` in MATLAB).
 
     Parameters

@@ -285,7 +285,7 @@ def _independent(curve: _Curve, m: int) -> DiskMargin:
 
     if curve.closed is None or curve.unstable:
         raise InputError(
-            "margins: the disk margin for independent changes needs a stable loop without exact delays; use delayed(...).pade(order)"
+            "margins: the disk margin for independent changes needs a stable loop without exact delays; use with_delays(...).pade(order)"
         )
     S = curve.closed
     found = robstab(of_matrices(S.A, S.B, S.C, S.D - 0.5 * np.eye(m), S.period), [(1, 1)] * m)

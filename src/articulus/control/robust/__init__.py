@@ -1,6 +1,6 @@
 """Robustness: structured singular value, uncertain parameters, polynomials with uncertain coefficients."""
 
-from articulus.control.robust.averaging import Averaged, attracted, average_stability, averaged
+from articulus.control.robust.averaging import Averaged, attraction_region, average_law, average_stability
 from articulus.control.robust.blocks import Block, BlockStructure
 from articulus.control.robust.cascade import cascade
 from articulus.control.robust.lft import Fraction, fraction
@@ -14,9 +14,9 @@ __all__ = [
     "BlockStructure",
     "FamilyStability",
     "Fraction",
-    "attracted",
+    "attraction_region",
+    "average_law",
     "average_stability",
-    "averaged",
     "cascade",
     "edges",
     "fraction",

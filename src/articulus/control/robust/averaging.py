@@ -49,7 +49,7 @@ class Averaged:
         return f"equilibrium {np.array2string(self.equilibrium, precision=5)}, {text}; rates {rates} times the gain"
 
 
-def averaged(
+def average_law(
     f: Callable[[Any, np.ndarray], Any], period: float, *, discrete: bool = False
 ) -> Callable[[Any], np.ndarray]:
     """Return f_av, the mean over a period of an adaptation law f(t, x), or f(k, x) in discrete time.
@@ -80,11 +80,11 @@ def average_stability(
 
     Parameters
     ----------
-    f, period, discrete : see `averaged`
+    f, period, discrete : see `average_law`
     x0 : array, (n,)
         Estimate of the equilibrium.
     """
-    mean = averaged(f, period, discrete=discrete)
+    mean = average_law(f, period, discrete=discrete)
     x = np.atleast_1d(np.asarray(x0, dtype=float)).copy()
     for _ in range(60):
         value, J = mean(x), _jacobian(mean, x)
@@ -106,7 +106,7 @@ def average_stability(
     return Averaged(x, J, rates, stable, limit if stable else 0.0)
 
 
-def attracted(
+def attraction_region(
     f: Callable[[Any, np.ndarray], Any],
     period: float,
     found: Averaged,
@@ -119,7 +119,7 @@ def attracted(
     The averaged equations are followed for 20 of their slowest time constants; an estimate that leaves 30 times the distance of
     the farthest start counts as lost.
     """
-    mean = averaged(f, period, discrete=discrete)
+    mean = average_law(f, period, discrete=discrete)
     if not found.stable:
         raise InputError(
             "attracted: found an equilibrium that is not stable; expected a stable one: it attracts nothing"

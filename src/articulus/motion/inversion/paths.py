@@ -253,7 +253,7 @@ class Circle(Path):
         cos, sin = (scale * wave(angle + k * np.pi / 2) for wave in (np.cos, np.sin))
         curve = cos[..., None] * first + sin[..., None] * second
         curve[0] += center
-        return _composed(curve, law)
+        return _compose(curve, law)
 
 
 @dataclass(frozen=True, eq=False)
@@ -344,7 +344,7 @@ class SplinePath(Path):
             found[0, before], found[0, after] = self.points[0], self.points[-1]
             return found
         law = self.profile.taylor(t, order, right)[:, :, 0]
-        return _composed(self._pieces(law[0], order, right), law)
+        return _compose(self._pieces(law[0], order, right), law)
 
     def _pieces(self, x: np.ndarray, order: int, right: bool) -> np.ndarray:
         knots, c = self._curve
@@ -533,7 +533,7 @@ def _sine_series(x: np.ndarray, order: int) -> np.ndarray:
     return found
 
 
-def _composed(curve: np.ndarray, law: np.ndarray) -> np.ndarray:
+def _compose(curve: np.ndarray, law: np.ndarray) -> np.ndarray:
     """Return Taylor coefficients of curve(law(t)): (order + 1, N, count) at law[0], and (order + 1, N)."""
     order = len(law) - 1
     step = law[:, :, None].copy()

@@ -207,8 +207,8 @@ class Inversion(Motion):
         if step is not None:
             return super().to_csv(path, step=step)
         columns = [self.t[:, None], self.inputs, self.outputs]
-        names = ["t [s]", *_headed(self.input_names, self.input_units)]
-        names += _headed(self.output_names, self.output_units)
+        names = ["t [s]", *_with_headings(self.input_names, self.input_units)]
+        names += _with_headings(self.output_names, self.output_units)
         if self.states is not None:
             columns.append(self.states)
             names += list(self.state_names)
@@ -267,5 +267,5 @@ def _place(name: str, names: tuple[str, ...], what: str) -> int:
     return names.index(name)
 
 
-def _headed(names: tuple[str, ...], units: tuple[str, ...]) -> list[str]:
+def _with_headings(names: tuple[str, ...], units: tuple[str, ...]) -> list[str]:
     return [f"{name} [{unit}]" for name, unit in zip(names, units)]

@@ -90,7 +90,7 @@ class ServoPlan:
         """
         if len(self.unstable):
             raise NumericalError(
-                f"servo constraints: zeros {_listed(self.unstable)} rad/s are unstable: forward in time the forces diverge. Take the bounded solution, "
+                f"servo constraints: zeros {_list_text(self.unstable)} rad/s are unstable: forward in time the forces diverge. Take the bounded solution, "
                 "plan.noncausal(start, end), and its .components() in simulate"
             )
         return ServoConstraints(self.servo.program, self.servo.joints, **options)
@@ -150,11 +150,11 @@ class ServoPlan:
         lines = [
             f"servo constraints {', '.join(self.rows)} by {', '.join(self.servo.joints)}",
             f"  G M^-1 Z' is {kind} (condition {self.condition:.3g})",
-            f"  zeros [rad/s]: {_listed(self.zeros) or 'none'}",
+            f"  zeros [rad/s]: {_list_text(self.zeros) or 'none'}",
         ]
         if len(self.unstable):
             lines.append(
-                f"  unstable: {_listed(self.unstable)}; forward integration diverges, plan.noncausal(start, end) is bounded"
+                f"  unstable: {_list_text(self.unstable)}; forward integration diverges, plan.noncausal(start, end) is bounded"
             )
         else:
             lines.append("  forward integration does not diverge: plan.component() for simulate")
@@ -230,5 +230,5 @@ def _condition(matrix: np.ndarray) -> float:
     return float(values[0] / values[-1]) if values[-1] > 0 else float("inf")
 
 
-def _listed(zeros: np.ndarray) -> str:
+def _list_text(zeros: np.ndarray) -> str:
     return ", ".join(f"{z.real:.5g}" if abs(z.imag) < 1e-6 * abs(z) else f"{z:.5g}" for z in zeros)

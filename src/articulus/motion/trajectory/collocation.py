@@ -144,7 +144,7 @@ def _at(constraint: Constraint, index: np.ndarray) -> Block:
     """Return a constraint at points."""
     z, none = SX.sym("z", index.shape[1]), SX.sym("d", 0)
     function = ca.Function("at", [z, none], [constraint.function(z)])
-    needed = _needed(function)
+    needed = _dependencies(function)
     shape = len(index), function.numel_out(0)
     return Block(
         constraint.name,
@@ -156,7 +156,7 @@ def _at(constraint: Constraint, index: np.ndarray) -> Block:
     )
 
 
-def _needed(function: ca.Function) -> np.ndarray:
+def _dependencies(function: ca.Function) -> np.ndarray:
     """Return which entries of its first argument a function depends on."""
     _, columns = function.jac_sparsity(0, 0).get_triplet()
     return np.unique(np.array(columns, dtype=int))
@@ -236,7 +236,7 @@ def _final_costs(phase: Phase, layout: Layout) -> list[Part]:
         z, T, d = SX.sym("z", phase.size), SX.sym("T"), SX.sym("d", 0)
         function = ca.Function("final", [ca.vertcat(z, T), d], [phase.final(z, T)])
         index = np.append(layout.z[-1], layout.duration)[None, :]
-        needed = _needed(function)
+        needed = _dependencies(function)
         blocks.append(_cost("final cost", _of_entries(function, needed), index[:, needed], np.zeros((1, 0))))
     return blocks
 
@@ -251,7 +251,7 @@ def integral(phase: Phase, layout: Layout, weights: np.ndarray) -> Block:
     )
     counted = weights != 0
     index = np.column_stack([layout.z, np.full(len(layout.z), layout.duration)])[counted]
-    needed = _needed(function)
+    needed = _dependencies(function)
     return _cost("running cost", _of_entries(function, needed), index[:, needed], weights[counted, None])
 
 
@@ -264,7 +264,7 @@ def _link(name: str, link: ca.Function, before: Layout, after: Layout) -> Block:
     a, b, d = SX.sym("a", before.z.shape[1]), SX.sym("b", after.z.shape[1]), SX.sym("d", 0)
     function = ca.Function("link", [ca.vertcat(a, b), d], [link(a, b)])
     index = np.concatenate([before.z[-1], after.z[0]])[None, :]
-    needed = _needed(function)
+    needed = _dependencies(function)
     zeros = np.zeros((1, function.numel_out(0)))
     return Block(name, _of_entries(function, needed), index[:, needed], np.zeros((1, 0)), zeros, zeros)
 

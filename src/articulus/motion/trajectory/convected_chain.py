@@ -331,7 +331,7 @@ class ConvectedChain:
         theta, rate, acceleration, u, r = ca.vertsplit(z, [0, n, 2 * n, 3 * n, 3 * n + m, 3 * n + 2 * m])
         begin, finish = self.tip(self.bent(start)), np.asarray(goal, dtype=float)
         here = ca.vertcat(*(ca.dot(f(theta), ca.DM(self.lengths)) for f in (ca.cos, ca.sin)))
-        way = self._reached(np.asarray(start, dtype=float), begin, finish)
+        way = self._angles_along_line(np.asarray(start, dtype=float), begin, finish)
         free = span(duration)[0] < span(duration)[1]
         limits = np.concatenate([np.full(3 * n, np.inf), torque, slew])
         ends = [(-limits, limits.copy()) for _ in range(2)]
@@ -378,7 +378,7 @@ class ConvectedChain:
             guess=self._guess(way),
         )
 
-    def _reached(self, start: Array, begin: Array, finish: Array) -> Array:
+    def _angles_along_line(self, start: Array, begin: Array, finish: Array) -> Array:
         """Return angles of straight links with the tip at points of the line, (points, links), each near the one before."""
         lengths, way = np.array([link.length for link in self.links]), [start]
         for s in np.linspace(0, 1, WAYPOINTS)[1:]:

@@ -63,7 +63,7 @@ def mirror(ends: Ends) -> Ends:
     return [-x for x in ends]
 
 
-def _unlimited(T: SX, ends: Ends) -> tuple[SX, SX, SX, SX]:
+def _without_speed_limit(T: SX, ends: Ends) -> tuple[SX, SX, SX, SX]:
     """Return a_1, a_2 and how long they last in the motion of duration T that ends as far ahead as possible, without limit of speed."""
     v0, a0, vf, af = ends
     G = vf - v0 + (a0**2 - af**2) / 2
@@ -94,7 +94,7 @@ def _times(ends: Ends, form: tuple[SX, SX, SX, SX]) -> list[SX]:
 def _far(T: SX, ends: Ends) -> tuple[SX, SX]:
     """Return how far ahead a motion of duration T can end without limit of speed, and the slope over T."""
     t = SX.sym("t")
-    x = _integrate(_times(ends, _unlimited(t, ends)), JERKS, *ends[:2])
+    x = _integrate(_times(ends, _without_speed_limit(t, ends)), JERKS, *ends[:2])
     found: list[SX] = ca.substitute([x, ca.jtimes(x, t, SX(1))], [t], [T])
     return found[0], found[1]
 
@@ -109,7 +109,7 @@ def _touching(ends: Ends, V: SX) -> list[SX]:
 
 def _extreme(T: SX, ends: Ends, V: SX) -> tuple[list[SX], SX, SX]:
     """Return the parts of the motion that ends as far ahead as possible, its way, and a number below zero if there is none."""
-    form = _unlimited(T, ends)
+    form = _without_speed_limit(T, ends)
     v0, a0, _, af = ends
     a1, a2, t2, _ = form
     fast = (a1 > 0) * (a2 < 0) * (v0 - a0**2 / 2 + a1**2 + t2 > V)

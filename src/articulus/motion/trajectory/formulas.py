@@ -26,7 +26,7 @@ OPERATIONS = {name: getattr(ca, f"OP_{name}") for name in (*ONE, *TWO)}
 _NAMES = {code: name for name, code in OPERATIONS.items()}
 
 
-def written(function: ca.Function) -> dict[str, Any]:
+def encode_function(function: ca.Function) -> dict[str, Any]:
     """Return a function as numbers and texts, for `JSON`.
 
     Steps are [operation, numbers it takes...]; every step makes a number, and they are counted from the inputs' numbers on.

@@ -114,7 +114,7 @@ class _Search:
         self.gradient = self.factor * self.scale * self.program.gradient(x)
         self.first = [b.jacobian(x) * s for b, s in zip(self.program.constraints, self._first_scales)]
         self.seconds += time.process_time() - begun
-        self.pull = self._pulled()
+        self.pull = self._pull_back()
 
     def second(self) -> list[np.ndarray]:
         """Return the second derivatives of all blocks."""
@@ -127,7 +127,7 @@ class _Search:
         self.seconds += time.process_time() - begun
         return made
 
-    def _pulled(self) -> np.ndarray:
+    def _pull_back(self) -> np.ndarray:
         """Return J' multipliers, by x."""
         total = np.zeros(self.n)
         for block, values, begin in zip(self.program.constraints, self.first, self.program.first_rows):

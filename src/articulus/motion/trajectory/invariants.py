@@ -58,10 +58,10 @@ def open_redundant_ends(problem: Problem) -> Problem:
 
     Of the states of an invariant, that with the steepest slope at the end is left open there, on its side of zero.
     """
-    return replace(problem, phases=tuple(_opened(phase) for phase in problem.phases))
+    return replace(problem, phases=tuple(_open(phase) for phase in problem.phases))
 
 
-def _opened(phase: Phase) -> Phase:
+def _open(phase: Phase) -> Phase:
     states = phase.states
     fixed = [low == high for low, high in (phase.start, phase.end)]
     if (fixed[0] & fixed[1])[states].sum() < 2:

@@ -93,7 +93,7 @@ class _Scaled:
         K = sparse.block_array(
             [[sparse.eye_array(len(y)), A.T], [A, -TINY * sparse.eye_array(m)]], format="csc"
         )
-        multipliers[met] = _solved(K, np.concatenate([-self.gradient(y), np.zeros(m)]))[len(y) :]
+        multipliers[met] = _solve_sparse(K, np.concatenate([-self.gradient(y), np.zeros(m)]))[len(y) :]
         wrong = (self.lower < self.upper) & np.where(
             c - self.lower < self.upper - c, multipliers > 0, multipliers < 0
         )
@@ -110,7 +110,7 @@ class _Scaled:
         right = np.concatenate(
             [-(self.gradient(y) + A.T @ multipliers), np.where(active, aim - c, -multipliers)]
         )
-        found = _solved(K, right)
+        found = _solve_sparse(K, right)
         return found[: len(y)], found[len(y) :]
 
     def is_minimum(self, y: np.ndarray, multipliers: np.ndarray) -> bool:
@@ -128,7 +128,7 @@ class _Scaled:
         return bool((factors.U.diagonal() > 0).all())
 
 
-def _solved(K: sparse.csc_array, right: np.ndarray) -> np.ndarray:
+def _solve_sparse(K: sparse.csc_array, right: np.ndarray) -> np.ndarray:
     """Return the solution of sparse equations, not numbers if they have none."""
     try:
         return splu(K).solve(right)

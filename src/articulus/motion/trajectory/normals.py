@@ -35,7 +35,7 @@ def round_keys(key: tuple[int, int]) -> np.ndarray:
     return ((words + middle) % WORD - middle) / WORD
 
 
-def mixed(keys: SX, counter: tuple[SX, SX]) -> tuple[SX, SX]:
+def mix_words(keys: SX, counter: tuple[SX, SX]) -> tuple[SX, SX]:
     """Return two words from two words, over 2^24, for the keys of the rounds.
 
     A word that was not reduced after three additions of less than a word is below 4, and its x (2 x + 1) has less than 53 bits; the one that
@@ -65,7 +65,7 @@ def _half_turn(y: SX) -> tuple[SX, SX]:
 def pair() -> ca.Function:
     """Return the function (round_keys, counter0, counter1) -> two normal numbers; counters are whole numbers below 2^24."""
     keys, c0, c1 = SX.sym("keys", ROUNDS), SX.sym("c0"), SX.sym("c1")
-    left, right = mixed(keys, (c0, c1))
+    left, right = mix_words(keys, (c0, c1))
     radius = ca.sqrt(-2 * ca.log(left + 0.5 / WORD))
     sine, cosine = _half_turn(right - 0.5)  # of half the angle
     across = 2 * radius * sine

@@ -60,7 +60,7 @@ class Ball(Obstacle):
     name: str = declared.text("what messages call it", default="ball")
 
     def __post_init__(self) -> None:
-        _checked(self, "center")
+        _check_points(self, "center")
         _positive(self, self.radius, "radius")
 
     def distance(self, point: SX) -> SX:
@@ -87,7 +87,7 @@ class Rod(Obstacle):
     name: str = declared.text("what messages call it", default="rod")
 
     def __post_init__(self) -> None:
-        _checked(self, "start", "end")
+        _check_points(self, "start", "end")
         _positive(self, self.radius, "radius")
         if self.start == self.end:
             raise InputError(f"Rod: start and end are both {self.start}; expected two points. A Ball has one")
@@ -121,7 +121,7 @@ class Crate(Obstacle):
     name: str = declared.text("what messages call it", default="crate")
 
     def __post_init__(self) -> None:
-        _checked(self, "center", "size")
+        _check_points(self, "center", "size")
         _positive(self, min(self.size), "size")
 
     def distance(self, point: SX) -> SX:
@@ -155,7 +155,7 @@ class Hull:
     balls: int = declared.whole("how many balls stand for the line", least=1, default=5)
 
     def __post_init__(self) -> None:
-        _checked(self, "start", "end")
+        _check_points(self, "start", "end")
         if not isinstance(self.balls, int) or self.balls < 1:
             raise InputError(Finding("Hull.balls", f"{self.balls}", "1 or more", field="balls"))
         if not isinstance(self.radius, Real) or not 0 <= float(self.radius) < np.inf:
@@ -357,7 +357,7 @@ def _places(mechanism: Mechanism, hull: Hull, q: np.ndarray) -> np.ndarray:
     return pose[:, None, :3, 3] + np.einsum("kij,bj->kbi", pose[:, :3, :3], hull.points())
 
 
-def _checked(shape: object, *fields: str) -> None:
+def _check_points(shape: object, *fields: str) -> None:
     """Make points of a frozen shape three plain numbers each."""
     for field in fields:
         object.__setattr__(shape, field, point_of(getattr(shape, field), f"{type(shape).__name__}.{field}"))

@@ -75,7 +75,7 @@ class Online:
     def __init__(self, stages: Stages, offset_free: bool = True):
         assert stages.mechanism is not None
         self.stages, self.mechanism, self.offset_free = stages, stages.mechanism, offset_free
-        self._moved = kernel.compile(_moved(stages), finite=False)
+        self._moved = kernel.compile(_velocities_after(stages), finite=False)
         names = [self.stages.phase.names[k].removeprefix("u.") for k in stages.phase.inputs]
         self._places = [self.mechanism.v_names.index(n) for n in names]
         forces = np.asarray(self.mechanism.gravity(stages.start[: self.mechanism.nq]))
@@ -147,7 +147,7 @@ class Online:
         )
 
 
-def _moved(s: Stages) -> ca.Function:
+def _velocities_after(s: Stages) -> ca.Function:
     """Return the velocities (nv,) after a time from a state with held inputs by RK4, and the mobility of the motors, rows after each other."""
     x, u, h = MX.sym("x", s.nx), MX.sym("u", s.nu), MX.sym("h")
     D = s.acceleration_slopes(x, u, 0, 0)[1]

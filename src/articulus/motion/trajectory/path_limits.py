@@ -91,7 +91,7 @@ class PathLimits:
         return bool(np.isfinite(self.acceleration).any())
 
     @cached_property
-    def _held(self) -> np.ndarray:
+    def _reciprocals(self) -> np.ndarray:
         """Reciprocals of the limits of forces, accelerations, speeds and the tool's speed, and dry friction."""
         tool = 1.0 if self.tool is None else self.tool[1]
         sizes = self.effort, self.acceleration, self.velocity, (tool,)
@@ -148,7 +148,7 @@ class PathLimits:
         3 motors + 1 or 4 motors + 1), and the largest force that holds the mechanism still, over its limit, (...)."""
         if self.plain:
             frame = None if self.tool is None else self.tool[0]
-            found, hold = _at_points(self.mechanism, frame, self.damped)(q, first, second, self._held)
+            found, hold = _at_points(self.mechanism, frame, self.damped)(q, first, second, self._reciprocals)
             return found, hold
         zero = np.zeros_like(first)
         rest = self.motor_forces(q, zero, zero)
@@ -173,7 +173,7 @@ class PathLimits:
         q, first, second = at
         if self.plain:
             frame = None if self.tool is None else self.tool[0]
-            return _loads(self.mechanism, frame, self.pulled)(q, first, second, x, u, self._held)
+            return _loads(self.mechanism, frame, self.pulled)(q, first, second, x, u, self._reciprocals)
         parts = [np.abs(self.forces(at, x, u)) / self.effort]
         if self.pulled:
             parts.append(np.abs(second * x[..., None] + first * u[..., None]) / self.acceleration)
@@ -206,14 +206,14 @@ class PathLimits:
             forces[:-1],
             forces[1:],
         )
-        loads, bend = _peaks(self.mechanism, frame, self.pulled, self.damped)(*at, self._held)
+        loads, bend = _peaks(self.mechanism, frame, self.pulled, self.damped)(*at, self._reciprocals)
         if not closer:
             return loads
         bend[points - 1 :: points] = 0.0
         rows = np.nonzero(bend > BEND)[0]
         if len(rows):
             look = _closer(self.mechanism, frame, self.pulled, self.damped)
-            loads[rows] = look(*(np.take(y, rows, axis=0) for y in at), self._held)
+            loads[rows] = look(*(np.take(y, rows, axis=0) for y in at), self._reciprocals)
         return loads
 
     def end_loads(self, work: Any, found: np.ndarray) -> np.ndarray:
@@ -270,7 +270,7 @@ def _bound(m: Mechanism, frame: str | None, q: SX, first: SX, velocity: SX, tool
     return greater(largest(rates), 1 / np.sqrt(FAR)) ** 2
 
 
-def _kept(m: Mechanism, name: str, build: Any, ranks: Any) -> kernel.Kernel:
+def _keep(m: Mechanism, name: str, build: Any, ranks: Any) -> kernel.Kernel:
     held = _memory(m)
     if name not in held:
         text = "|".join([physics_version(), m.description.fingerprint, f"path 4 {name}"])
@@ -314,14 +314,14 @@ def _at_points(m: Mechanism, frame: str | None, damped: bool) -> kernel.Kernel:
         hold = largest(ca.fabs(out[2]) * effort)
         return ca.Function("path", [q, first, second, held], [ca.vertcat(*out, *last), hold])
 
-    return _kept(m, f"coefficients {frame!r} {damped}", build, ((1, 1, 1, 1), (1, 0)))
+    return _keep(m, f"coefficients {frame!r} {damped}", build, ((1, 1, 1, 1), (1, 0)))
 
 
 def _loads(m: Mechanism, frame: str | None, pulled: bool) -> kernel.Kernel:
     """Return the native function of `PathLimits.loads`."""
 
     ranks = (1, 1, 1, 0, 0, 1), (1,)
-    return _kept(m, f"loads {frame!r} {pulled}", lambda: _loads_function(m, frame, pulled), ranks)
+    return _keep(m, f"loads {frame!r} {pulled}", lambda: _loads_function(m, frame, pulled), ranks)
 
 
 def _loads_function(m: Mechanism, frame: str | None, pulled: bool) -> ca.Function:
@@ -364,7 +364,7 @@ def _peaks(m: Mechanism, frame: str | None, pulled: bool, damped: bool) -> kerne
         most = greater(_peak(start, middle, end), greater(start, end))
         return ca.Function("peaks", [*at, held], [most, largest(ca.if_else(most > NEAR, bends, 0))])
 
-    return _kept(m, f"peaks 4 {NEAR} {frame!r} {pulled} {damped}", build, ((1,) * 10, (1, 0)))
+    return _keep(m, f"peaks 4 {NEAR} {frame!r} {pulled} {damped}", build, ((1,) * 10, (1, 0)))
 
 
 def _closer(m: Mechanism, frame: str | None, pulled: bool, damped: bool) -> kernel.Kernel:
@@ -383,7 +383,7 @@ def _closer(m: Mechanism, frame: str | None, pulled: bool, damped: bool) -> kern
         most = ca.Function("most", near, [reduce(greater, [near[0], *peaks, near[-1]])])
         return ca.Function("closer", given, [most(*loads)])
 
-    return _kept(m, f"closer {CLOSER} {frame!r} {pulled} {damped}", build, ((1,) * 10, (1,)))
+    return _keep(m, f"closer {CLOSER} {frame!r} {pulled} {damped}", build, ((1,) * 10, (1,)))
 
 
 def _interval(m: Mechanism, damped: bool) -> tuple[SX, ...]:
@@ -452,7 +452,7 @@ def limit_values(m: Mechanism, what: str, held: Mapping[str, float] | float | No
                 f"path_speed: {ARGUMENTS[what]} of '{joint}' = {limit}; expected a number above zero"
             )
         if limit < np.inf:
-            leader, ratio = _followed(m, joint, what)
+            leader, ratio = _leader(m, joint, what)
             values[leader] = min(values[leader], limit / max(ratio, 1 / NONE))
     if not (values > 0).all():
         raise InputError(f"path_speed: {ARGUMENTS[what]} = {values}; expected numbers above zero")
@@ -468,7 +468,7 @@ def _number(what: str, given: Any) -> float:
         ) from None
 
 
-def _followed(m: Mechanism, joint: str, what: str) -> tuple[int, float]:
+def _leader(m: Mechanism, joint: str, what: str) -> tuple[int, float]:
     """Return the velocity that a coupled joint follows and the size of its ratio; raise if these are several or change."""
     d = m.description
     T = every_joint(d)(SX.sym("q", m.nq), SX.zeros(m.nv), [value_of(p) for p in d.parameters])[2]

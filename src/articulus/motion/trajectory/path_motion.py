@@ -126,7 +126,7 @@ class PathMotion(Motion):
         """Return s, times, rates of s and its second derivatives; at a point those of the interval after it."""
         part, h = np.arange(between) / between, np.diff(self.s)
         s = np.concatenate([_flat(self.s[..., :-1, None] + h[..., None] * part), self.s[..., -1:]], axis=-1)
-        x = _flat(squared(self.speed, self.pull, h, part))
+        x = _flat(squared_rates(self.speed, self.pull, h, part))
         rate = np.sqrt(np.maximum(np.concatenate([x, self.speed[..., -1:] ** 2], axis=-1), 0.0))
         ahead, last = self.pull[..., 0], self.pull[..., 1]
         pull = _flat(ahead[..., None] + (last - ahead)[..., None] * part)
@@ -146,7 +146,7 @@ class PathMotion(Motion):
         return float(self.limits.loads(self.limits.curve(s), rate**2, pull).max() - 1.0)
 
 
-def squared(speed: np.ndarray, pull: np.ndarray, h: np.ndarray, part: np.ndarray) -> np.ndarray:
+def squared_rates(speed: np.ndarray, pull: np.ndarray, h: np.ndarray, part: np.ndarray) -> np.ndarray:
     """Return squared rates of s within the intervals, at parts of them from 0 to 1, (..., intervals, parts)."""
     sigma = h[..., None] * part
     start, end = pull[..., 0], pull[..., 1]
@@ -158,7 +158,7 @@ def _time(speed: np.ndarray, pull: np.ndarray, h: np.ndarray, part: np.ndarray) 
 
     Integral of ds / sqrt(x) with sqrt of the linear part of x as the variable: exact for constant acceleration, also from rest.
     """
-    x = squared(speed, pull, h, part)
+    x = squared_rates(speed, pull, h, part)
     from_here, to = speed[..., :-1, None], np.sqrt(np.maximum(x, 0.0))
     sigma = h[..., None] * part
     root = from_here[..., None] + (to - from_here)[..., None] * NODES

@@ -296,7 +296,7 @@ def _finish(late: list[_Work], found: np.ndarray) -> None:
 
 
 @lru_cache(maxsize=8)
-def _spaced(count: int, dense: bool) -> tuple[np.ndarray, np.ndarray]:
+def _grid_points(count: int, dense: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return the points of a grid from 0 to 1 without knots, and the middles of its intervals."""
     even = np.linspace(0.0, 1.0, count + 1)
     s = even / 2 + (1 - np.cos(np.pi * even)) / 4
@@ -308,7 +308,7 @@ def _spaced(count: int, dense: bool) -> tuple[np.ndarray, np.ndarray]:
 def _grid(curve: Curve, count: int, dense: bool) -> tuple[np.ndarray, bool]:
     """Return a grid with shorter (much shorter if dense) intervals towards the ends, (points,), or (..., points) with the nearest point moved to every
     knot, and whether every knot is a point of it."""
-    s, middles = _spaced(count, dense)
+    s, middles = _grid_points(count, dense)
     knots = getattr(curve, "knots", None)
     if knots is None:
         return s.copy(), True

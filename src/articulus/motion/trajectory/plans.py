@@ -333,7 +333,7 @@ class Plan:
             for b, k in zip(*np.nonzero(off > above)):
                 found.append((float(off[b, k]), block, int(b), int(k)))
         found.sort(key=lambda each: -each[0])
-        return tuple(self._named(*each) for each in found)
+        return tuple(self._by_name(*each) for each in found)
 
     def at_limits(self, most: float = 0.2) -> tuple[tuple[str, float], ...]:
         """Return the unknowns that are at a bound at more than a part of the points, and at which part; most often first."""
@@ -345,7 +345,7 @@ class Plan:
             found |= {n: float(part) for n, part in zip(phase.names, at.mean(0)) if part > most}
         return tuple(sorted(found.items(), key=lambda each: -each[1]))
 
-    def _named(self, amount: float, block: Part, place: int, row: int) -> Violation:
+    def _by_name(self, amount: float, block: Part, place: int, row: int) -> Violation:
         first = int(block.index[place][0])
         p = next(k for k, layout in enumerate(self.layouts) if first < layout.end)
         layout, phase = self.layouts[p], self.problem.phases[p]
@@ -385,10 +385,10 @@ class Plan:
         """Of which this is a motion."""
         if self.task is None:
             raise InputError("plan: this problem was given by equations; it has no mechanism")
-        return self._moved
+        return self._planned_mechanism
 
     @cached_property
-    def _moved(self) -> Mechanism:
+    def _planned_mechanism(self) -> Mechanism:
         """The mechanism of the task, with the parameters that the plan chose."""
         assert self.task is not None
         m = self.task.mechanism
@@ -449,7 +449,7 @@ class Plan:
         assert self.task is not None
         time, made = SX.sym("t"), []
         forces = {
-            motor: ca.if_else(time > self.t[-1], hold, self._played(u)(time))
+            motor: ca.if_else(time > self.t[-1], hold, self._input_function(u)(time))
             for motor, u, hold in zip(self.task.motors, self._forces.T, self._holding)
         }
         for joint in self.joints:
@@ -457,7 +457,7 @@ class Plan:
             made.append(PrescribedForce(joint, ca.Function("forces", [time], [own])))
         return tuple(made)
 
-    def _played(self, u: np.ndarray) -> ca.Function:
+    def _input_function(self, u: np.ndarray) -> ca.Function:
         """Return an input as a function of time: on each interval the polynomial through its points, as the scheme has it."""
         t = self.t
         begin, h, coefficients = self.scheme.replay(self.layouts[0], u[:, None], float(t[-1] - t[0]))
@@ -581,13 +581,13 @@ class Plan:
         **settings
             Of `Loop.simulate`.
         """
-        return self._simulated(settings) if settings else self._proof
+        return self._simulate(settings) if settings else self._proof
 
     @cached_property
     def _proof(self) -> Run:
-        return self._simulated({})
+        return self._simulate({})
 
-    def _simulated(self, settings: dict[str, Any]) -> Run:
+    def _simulate(self, settings: dict[str, Any]) -> Run:
         from articulus.simulation.running import Loop
 
         forces = self.feedforward()

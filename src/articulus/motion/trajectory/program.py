@@ -123,12 +123,12 @@ class Block:
     @cached_property
     def _value(self) -> Any:
         z, d, _, r = self._symbols
-        return _compiled(f"{self._key} value", lambda: ca.Function("value", [z, d], [r]))
+        return _compile(f"{self._key} value", lambda: ca.Function("value", [z, d], [r]))
 
     @cached_property
     def _jacobian(self) -> Any:
         z, d, _, r = self._symbols
-        return _compiled(
+        return _compile(
             f"{self._key} jacobian",
             lambda: ca.Function("jacobian", [z, d], [_entries(ca.jacobian(r, z), self.jacobian_pattern)]),
         )
@@ -141,10 +141,10 @@ class Block:
             whole = ca.jacobian(self._lagrangian_gradient, z, {"symmetric": True})
             return ca.Function("hessian", [z, d, multipliers], [_entries(whole, self.hessian_pattern)])
 
-        return _compiled(f"{self._key} hessian", build)
+        return _compile(f"{self._key} hessian", build)
 
 
-def _compiled(key: str, build: Callable[[], ca.Function]) -> kernel.Kernel:
+def _compile(key: str, build: Callable[[], ca.Function]) -> kernel.Kernel:
     return kernel.cached(key, build, finite=False, ranks=lambda: ((1, 1, 1)[: build().n_in()], (1,)))
 
 

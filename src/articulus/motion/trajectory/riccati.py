@@ -203,7 +203,7 @@ class Riccati:
         self._ends[:] = self._row[:, :nx]
         self._last_merit()
         merits = self._row[:, nx + nu] + self._last_merit.outputs[0]
-        return np.where(self._lost == kernel.NEVER, merits, np.inf), self._expected(lengths)
+        return np.where(self._lost == kernel.NEVER, merits, np.inf), self._expected_change(lengths)
 
     def iterate(self) -> tuple[float, bool]:
         """Take one iteration; return the change of the merit that its model expected, and whether a step was accepted."""
@@ -234,7 +234,7 @@ class Riccati:
             self._stiffen()
         return whole, False
 
-    def _expected(self, lengths: np.ndarray) -> np.ndarray:
+    def _expected_change(self, lengths: np.ndarray) -> np.ndarray:
         """Return the change of the merit by the model for step lengths whose rollouts were made.
 
         With the change m of a full step, and S = sum of gap' (costate), it is a (2 m + S) - a^2 (m + S) for a step length a.
@@ -543,8 +543,8 @@ def _best(nu: int, bounded: bool) -> Callable[..., Any]:
     better = _newton(*given)
     found = [ca.if_else(wrong != 0, z, 0) for z in (better, _steep(H, g, lower, upper, better))]
     newton = ca.Function("when_steep", [wrong, *given], found)
-    held = _held(*given)
-    free = _inverse(_masked(H, held)) * ca.mtimes(1 - held, (1 - held).T)
+    held = _at_bounds(*given)
+    free = _inverse(_mask(H, held)) * ca.mtimes(1 - held, (1 - held).T)
     kept = ca.Function("when_touching", [wrong, *given], [ca.if_else(wrong != 0, free, 0)])
     touching = ca.Function("touching", [lower, upper, y], [ca.mmax(ca.logic_or(y <= lower, y >= upper))])
 
@@ -554,15 +554,15 @@ def _best(nu: int, bounded: bool) -> Callable[..., Any]:
         wrong = steep(H, g, lower, upper, y)
         for _ in range(NEWTON):
             better, still = newton(wrong, H, g, lower, upper, y)
-            y, wrong = _chosen(nu, 1)(wrong, better, y), still
+            y, wrong = _choose(nu, 1)(wrong, better, y), still
         touches = touching(lower, upper, y)
-        return y, _chosen(nu, nu)(touches, kept(touches, H, g, lower, upper, y), inverse)
+        return y, _choose(nu, nu)(touches, kept(touches, H, g, lower, upper, y), inverse)
 
     return bounded_best
 
 
 @cache
-def _chosen(rows: int, columns: int) -> ca.Function:
+def _choose(rows: int, columns: int) -> ca.Function:
     """Return (which, a, b) -> a where `which` is not zero, else b."""
     which, a, b = SX.sym("which"), SX.sym("a", rows, columns), SX.sym("b", rows, columns)
     return ca.Function("chosen", [which, a, b], [ca.if_else(which != 0, a, b)])
@@ -570,17 +570,17 @@ def _chosen(rows: int, columns: int) -> ca.Function:
 
 def _steep(H: SX, g: SX, lower: SX, upper: SX, y: SX) -> SX:
     """Return 1 where free inputs can still lower the cost, else 0."""
-    slope = (1 - _held(H, g, lower, upper, y)) * (g + ca.mtimes(H, y))
+    slope = (1 - _at_bounds(H, g, lower, upper, y)) * (g + ca.mtimes(H, y))
     return ca.sumsqr(slope) > FLAT * ca.sumsqr(g)
 
 
-def _held(H: SX, g: SX, lower: SX, upper: SX, y: SX) -> SX:
+def _at_bounds(H: SX, g: SX, lower: SX, upper: SX, y: SX) -> SX:
     """Return 1 for inputs at a bound that the gradient pushes against, 0 for the others."""
     slope = g + ca.mtimes(H, y)
     return ca.logic_or(ca.logic_and(y <= lower, slope > 0), ca.logic_and(y >= upper, slope < 0))
 
 
-def _masked(H: SX, held: SX) -> SX:
+def _mask(H: SX, held: SX) -> SX:
     """Return H with the rows and columns of held inputs as those of the unit matrix."""
     free = 1 - held
     return H * ca.mtimes(free, free.T) + ca.diag(held)
@@ -588,8 +588,8 @@ def _masked(H: SX, held: SX) -> SX:
 
 def _newton(H: SX, g: SX, lower: SX, upper: SX, y: SX) -> SX:
     """Return y after a projected Newton step: the best of some lengths, or y itself."""
-    held = _held(H, g, lower, upper, y)
-    step = -ca.mtimes(_inverse(_masked(H, held)), (1 - held) * (g + ca.mtimes(H, y)))
+    held = _at_bounds(H, g, lower, upper, y)
+    step = -ca.mtimes(_inverse(_mask(H, held)), (1 - held) * (g + ca.mtimes(H, y)))
     best, least = y, ca.dot(y, g + ca.mtimes(H, y) / 2)
     for length in SHORTER:
         other = ca.fmin(ca.fmax(y + length * step, lower), upper)

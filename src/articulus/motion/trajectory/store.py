@@ -17,7 +17,7 @@ from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import ArticulusError, InputError, brief
 from articulus.model.files.storage import StrPath
 from articulus.motion.trajectory.costs import ALL_COSTS
-from articulus.motion.trajectory.formulas import read, written
+from articulus.motion.trajectory.formulas import encode_function, read
 from articulus.motion.trajectory.ipopt import Solution
 from articulus.motion.trajectory.keeping import Facing, InBox, OnLine
 from articulus.motion.trajectory.obstacles import Apart, Ball, Clear, Crate, Hull, Rod
@@ -149,7 +149,7 @@ def _plan(path: StrPath, data: xarray.Dataset, mechanism: Mechanism | None) -> P
     if task is not None:
         phases, links = [task.phase()], []
     else:
-        phases, links = (_made(json.loads(data.attrs[name])) for name in ("phases", "links"))
+        phases, links = (_decode(json.loads(data.attrs[name])) for name in ("phases", "links"))
     problem, chosen = Problem(tuple(phases), tuple(links)), scheme(name)
     meshes = [data[f"mesh_{k}"].values for k in range(len(phases))]
     if isinstance(chosen, RiccatiSteps):
@@ -162,7 +162,7 @@ def _plan(path: StrPath, data: xarray.Dataset, mechanism: Mechanism | None) -> P
 
 
 def _task(path: StrPath, data: xarray.Dataset, mechanism: Mechanism | None) -> Task:
-    fields = _made(json.loads(data.attrs["task"]))
+    fields = _decode(json.loads(data.attrs["task"]))
     for name in ("actuators", "obstacles", "keep", "conditions", "cost"):
         fields[name] = tuple(fields[name])
     return Task(mechanism or held_mechanism(path, data), **fields)
@@ -173,7 +173,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, ca.Function):
-        return {"kind": "Function", **written(value)}
+        return {"kind": "Function", **encode_function(value)}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         kind = type(value).__name__
         if KINDS.get(kind) is not type(value):
@@ -191,13 +191,13 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _made(value: Any) -> Any:
+def _decode(value: Any) -> Any:
     """Return what `_plain` was given; lists stay lists but for the fields of phases, constraints and shapes."""
     if isinstance(value, list):
-        return [_made(each) for each in value]
+        return [_decode(each) for each in value]
     if not isinstance(value, dict):
         return value
-    made = {key: _made(held) for key, held in value.items() if key != "kind"}
+    made = {key: _decode(held) for key, held in value.items() if key != "kind"}
     match value.get("kind"):
         case None:
             return made

@@ -80,7 +80,7 @@ def on_mesh(
         for layout, T in zip(layouts, durations or ()):
             start[layout.duration] = T
     else:
-        start = np.concatenate([_moved(before, k, layout) for k, layout in enumerate(layouts)])
+        start = np.concatenate([_move_to_mesh(before, k, layout) for k, layout in enumerate(layouts)])
         found = newton(program, start, tolerance=settings.tolerance, time_limit=settings.time_limit)
         if found.converged:
             return Level(
@@ -102,7 +102,7 @@ def on_mesh(
     return Level(meshes, program, tuple(layouts), found, error)
 
 
-def _moved(before: Level, phase: int, layout: Layout) -> np.ndarray:
+def _move_to_mesh(before: Level, phase: int, layout: Layout) -> np.ndarray:
     """Return the unknowns of a phase on another mesh, by interpolation."""
     old, x = before.layouts[phase], before.solution.x
     z = [np.interp(layout.fractions, old.fractions, column) for column in x[old.z].T]

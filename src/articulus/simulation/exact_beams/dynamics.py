@@ -65,17 +65,17 @@ class Momentum:
 
     def __init__(self, beam: BeamAssembly, state: AlphaState):
         self.beam, self._t = beam, state.t
-        energy = beam.energy(state.t, *self._shaped(state))
+        energy = beam.energy(state.t, *self._reshape(state))
         self._value = np.concatenate([energy.angular, energy.linear])
-        self._force = beam.resultant(state.t, self._shaped(state)[0])
+        self._force = beam.resultant(state.t, self._reshape(state)[0])
 
     @staticmethod
-    def _shaped(state: AlphaState) -> tuple[Array, Array]:
+    def _reshape(state: AlphaState) -> tuple[Array, Array]:
         return state.q.reshape(-1, 7), state.v.reshape(-1, 6)
 
     def kept(self, state: AlphaState) -> AlphaState:
         """Return the state after a step with the momentum that it must have; loads act by the trapezoidal rule."""
-        q, v = self._shaped(state)
+        q, v = self._reshape(state)
         before, self._force = self._force, self.beam.resultant(state.t, q)
         self._value = self._value + (state.t - self._t) / 2 * (before + self._force)
         self._t = state.t
@@ -149,8 +149,8 @@ def simulate(
     whole = BeamAssembly(beam)
     motion, method = BeamMotion(whole), GeneralizedAlpha(rho_inf, tolerance)
     q, v = whole.at(0.0)
-    q = q if q0 is None else _shaped("q0", q0, q)
-    v = v if v0 is None else _shaped("v0", v0, v)
+    q = q if q0 is None else _reshape("q0", q0, q)
+    v = v if v0 is None else _reshape("v0", v0, v)
     held = np.ones(v.size, dtype=bool)
     held[whole.free] = False
     v.ravel()[held] = 0.0
@@ -173,7 +173,7 @@ def simulate(
     )
 
 
-def _shaped(name: str, given: Any, like: Array) -> Array:
+def _reshape(name: str, given: Any, like: Array) -> Array:
     array = np.array(given, dtype=float)
     if array.shape != like.shape or not np.isfinite(array).all():
         raise InputError(f"beam: {name} of shape {array.shape}; expected {like.shape}, finite")

@@ -159,7 +159,7 @@ def _draw(axes: Axes, curves: list[Curve], labels: tuple[str, ...]) -> None:
     colors = dict(zip(labels, _palette(len(labels))))
     for curve in curves:
         if curve.values.ndim == 1:
-            axes.plot(*_thinned(curve.run.t, curve.values), color=colors[curve.label], ls=curve.style, lw=1.6)
+            axes.plot(*_thin(curve.run.t, curve.values), color=colors[curve.label], ls=curve.style, lw=1.6)
             _mark_failures(axes, curve.run.t, curve.values[None], curve.run.failed)
         else:
             _draw_batch(axes, curve, colors[curve.label])
@@ -173,8 +173,8 @@ def _draw_batch(axes: Axes, curve: Curve, color: Any) -> None:
     some = np.linspace(0, len(values) - 1, min(LANES, len(values))).astype(int)
     alpha = max(0.08, 0.5 / np.sqrt(max(len(some), 1)))
     for lane in np.union1d(some, failed):
-        axes.plot(*_thinned(t, values[lane]), color=color, lw=0.7, alpha=alpha)
-    axes.plot(*_thinned(t, _median(values)), color=color, lw=1.9, ls=curve.style)
+        axes.plot(*_thin(t, values[lane]), color=color, lw=0.7, alpha=alpha)
+    axes.plot(*_thin(t, _median(values)), color=color, lw=1.9, ls=curve.style)
     _mark_failures(axes, t, values[failed], np.arange(len(failed)))
 
 
@@ -194,7 +194,7 @@ def _mark_failures(axes: Axes, t: np.ndarray, values: np.ndarray, failed: np.nda
             axes.plot(t[at], values[lane, at], "x", color=MARK, ms=6, mew=1.6, zorder=3, clip_on=False)
 
 
-def _thinned(t: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _thin(t: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return fewer points that draw the same line: the least and the greatest value of each of many short spans."""
     if t.size <= 2 * POINTS:
         return t, y

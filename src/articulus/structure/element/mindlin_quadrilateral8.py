@@ -104,7 +104,7 @@ class MindlinQuadrilateral8(Element):
         strain = np.concatenate([membrane, _bending(dN, normal, tangents, inverse)], axis=2)
         gamma = inverse @ _shear(x, at)
         drill = np.einsum("epx,epxc->epc", normal, turn) - 0.5 * _spin(tangents, du)
-        return _joined(shells, x, cols, count, (N, area, normal, u, turn, du), strain, (gamma, S, drill))
+        return _join_points(shells, x, cols, count, (N, area, normal, u, turn, du), strain, (gamma, S, drill))
 
 
 def _ratio(shells: Sequence[MindlinQuadrilateral8], S: np.ndarray, area: np.ndarray) -> np.ndarray:
@@ -174,7 +174,7 @@ def _spin(tangents: np.ndarray, du: np.ndarray) -> np.ndarray:
     )
 
 
-def _tied(at: np.ndarray) -> np.ndarray:
+def _tying_functions(at: np.ndarray) -> np.ndarray:
     """Return the functions that carry strains from `ALONG_R` to points (P, 2), (P, 6)."""
     r, s = at[:, :1], at[:, 1:]
     inner = (1 - s**2) / 4
@@ -192,8 +192,8 @@ def _stretch(x: np.ndarray, at: np.ndarray, a: int, b: int) -> np.ndarray:
 
 def _membrane(x: np.ndarray, at: np.ndarray, inverse: np.ndarray) -> np.ndarray:
     """Return rows of the tied membrane strains in the axes of the plate, (E, P, 3, 48)."""
-    rr = np.einsum("pt,etc->epc", _tied(at), _stretch(x, ALONG_R, 0, 0))
-    ss = np.einsum("pt,etc->epc", _tied(at[:, ::-1]), _stretch(x, ALONG_R[:, ::-1], 1, 1))
+    rr = np.einsum("pt,etc->epc", _tying_functions(at), _stretch(x, ALONG_R, 0, 0))
+    ss = np.einsum("pt,etc->epc", _tying_functions(at[:, ::-1]), _stretch(x, ALONG_R[:, ::-1], 1, 1))
     bilinear = (1 + at[:, :1] * GAUSS[:, 0] / A**2) * (1 + at[:, 1:] * GAUSS[:, 1] / A**2) / 4
     rs = np.einsum("pt,etc->epc", bilinear, 0.5 * (_stretch(x, GAUSS, 0, 1) + _stretch(x, GAUSS, 1, 0)))
     e = np.stack([np.stack([rr, rs], axis=2), np.stack([rs, ss], axis=2)], axis=2)
@@ -228,11 +228,11 @@ def _shear(x: np.ndarray, at: np.ndarray) -> np.ndarray:
         out = np.zeros((*g.shape[:2], 8, 2, 3))
         out[..., 0, :] = np.einsum("epx,pi->epix", normal, dN[:, :, a])
         out[..., 1, :] = np.einsum("epx,pi->epix", np.cross(normal, g[:, :, a]), N)
-        rows.append(np.einsum("pt,etc->epc", _tied(where), out.reshape(*g.shape[:2], 48)))
+        rows.append(np.einsum("pt,etc->epc", _tying_functions(where), out.reshape(*g.shape[:2], 48)))
     return np.stack(rows, axis=2)
 
 
-def _joined(
+def _join_points(
     shells: Sequence[MindlinQuadrilateral8],
     x: np.ndarray,
     cols: np.ndarray,

@@ -14,7 +14,7 @@ from articulus.study.report.charts import drawing
 from articulus.study.report.markup import (
     Markup,
     element,
-    joined,
+    join,
     number,
     readable,
     section,
@@ -102,7 +102,7 @@ def _banner(outcome: PlanOutcome) -> Markup:
     found = f"{s.iterations} iterations in {s.seconds:.3g} s"
     return element(
         "div",
-        joined([element("strong", headline), element("span", found)]),
+        join([element("strong", headline), element("span", found)]),
         class_=f"banner {kind}",
         role="status",
     )
@@ -126,7 +126,7 @@ def _result(outcome: PlanOutcome) -> Markup:
         rows.append(
             ("at a limit", ", ".join(f"{n} {100 * part:.0f} % of the time" for n, part in limits[:6]))
         )
-    notes = element("ul", joined(element("li", readable(text)) for text in doubts(outcome)))
+    notes = element("ul", join(element("li", readable(text)) for text in doubts(outcome)))
     return section(
         "Result",
         element("p", "Reasons for doubt:") if doubts(outcome) else "",
@@ -232,9 +232,7 @@ def _plot(plan: Plan, kind: str) -> Figure:
 def _task(outcome: PlanOutcome) -> Markup:
     task = outcome.task
     command = f"articulus plan {shlex.quote(task.filename)}"
-    text = element(
-        "details", joined([element("summary", f"Show {task.filename}"), element("pre", task.text)])
-    )
+    text = element("details", join([element("summary", f"Show {task.filename}"), element("pre", task.text)]))
     return section(
-        "Task", element("p", joined(["Reproduce it with ", element("code", command)])), text, anchor="task"
+        "Task", element("p", join(["Reproduce it with ", element("code", command)])), text, anchor="task"
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from articulus.simulation.results.plots import COLORS, plot
 from articulus.simulation.results.run import Run
-from articulus.study.report.markup import Markup, escaped
+from articulus.study.report.markup import Markup, escape
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -81,4 +81,4 @@ def drawing(drawn: Callable[[], Figure], title: str, prefix: str) -> Markup:
     text = _SIZE.sub("", text, count=2)
     for color, ink in (INKS | {c: f"var(--series-{k})" for k, c in enumerate(COLORS)}).items():
         text = text.replace(color, ink)
-    return Markup(text.replace("<svg", f'<svg role="img" aria-label="{escaped(title)}"', 1))
+    return Markup(text.replace("<svg", f'<svg role="img" aria-label="{escape(title)}"', 1))

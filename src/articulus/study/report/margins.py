@@ -8,7 +8,7 @@ import numpy as np
 
 from articulus.simulation.loop.component import Controller
 from articulus.study.report.charts import drawing
-from articulus.study.report.markup import Markup, element, joined, number, readable, section, table
+from articulus.study.report.markup import Markup, element, join, number, readable, section, table
 from articulus.study.report.sections import ANCHORS
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _section_of(found: RunMargins) -> Markup:
     else:
         text = f"Of the linear model about t = {found.t:g} s{period}, the loop cut open at the commands, one at a time with the others closed."
     notes = [element("p", readable(f"Note: {found.note}."))] if found.note else []
-    return joined([element("p", readable(text)), *notes])
+    return join([element("p", readable(text)), *notes])
 
 
 def _channels(found: Margins) -> Markup:
@@ -97,4 +97,4 @@ def _poles(found: RunMargins) -> Markup:
 
 def _curves(found: Margins) -> Markup:
     title = "Gain and phase of the loop at each command, and the sensitivities over frequency"
-    return element("figure", joined([element("figcaption", title), drawing(found.plot, title, "margins")]))
+    return element("figure", join([element("figcaption", title), drawing(found.plot, title, "margins")]))

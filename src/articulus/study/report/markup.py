@@ -16,25 +16,25 @@ class Markup(str):
     __slots__ = ()
 
 
-def escaped(value: Any) -> Markup:
+def escape(value: Any) -> Markup:
     """Return a text as HTML that shows it."""
     return value if isinstance(value, Markup) else Markup(html.escape(str(value)))
 
 
-def joined(parts: Iterable[Any]) -> Markup:
+def join(parts: Iterable[Any]) -> Markup:
     """Return pieces one after the other."""
-    return Markup("\n".join(escaped(part) for part in parts))
+    return Markup("\n".join(escape(part) for part in parts))
 
 
 def element(tag: str, content: Any = "", **attributes: str) -> Markup:
     """Return an element; `class_` is the attribute class."""
     given = "".join(f' {_attribute(name)}="{html.escape(text)}"' for name, text in attributes.items())
-    return Markup(f"<{tag}{given}>{escaped(content)}</{tag}>")
+    return Markup(f"<{tag}{given}>{escape(content)}</{tag}>")
 
 
 def section(title: str, *parts: Any, anchor: str) -> Markup:
     """Return a section with a heading; nothing when it would be empty."""
-    content = joined(part for part in parts if part)
+    content = join(part for part in parts if part)
     if not content:
         return Markup()
     head = element("h2", title, id=f"{anchor}-title")
@@ -63,15 +63,15 @@ def table(
     if not rows:
         return Markup()
     kinds = ["number" if k in numbers else "text" for k in range(len(columns))]
-    head = joined(element("th", c, scope="col", class_=kind) for c, kind in zip(columns, kinds))
+    head = join(element("th", c, scope="col", class_=kind) for c, kind in zip(columns, kinds))
     lines = []
     for row in rows:
         first = element("th", row[0], scope="row")
         lines.append(
-            element("tr", joined([first, *(element("td", x, class_=k) for x, k in zip(row[1:], kinds[1:]))]))
+            element("tr", join([first, *(element("td", x, class_=k) for x, k in zip(row[1:], kinds[1:]))]))
         )
-    body = element("tbody", joined(lines))
-    inner = joined([element("caption", caption), element("thead", element("tr", head)), body])
+    body = element("tbody", join(lines))
+    inner = join([element("caption", caption), element("thead", element("tr", head)), body])
     return element(
         "div", element("table", inner), class_="scroll", tabindex="0", role="region", aria_label=caption
     )

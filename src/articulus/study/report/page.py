@@ -11,7 +11,7 @@ from articulus.browser import policy
 from articulus.simulation.results.status import RunStatus
 from articulus.study.report import sections
 from articulus.study.report.margins import margins_section
-from articulus.study.report.markup import Markup, element, escaped, joined, ratio, written_or_told
+from articulus.study.report.markup import Markup, element, escape, join, ratio, written_or_told
 from articulus.study.report.tip import tip_section
 
 if TYPE_CHECKING:
@@ -89,14 +89,14 @@ def page_text(
     """
     shown = {each: part for each, part in parts.items() if part}
     targets = ({"Replay": "replay"} if replay else {}) | {each: anchors[each] for each in shown}
-    links = joined(element("a", each, href=f"#{anchor}") for each, anchor in targets.items())
+    links = join(element("a", each, href=f"#{anchor}") for each, anchor in targets.items())
     return string.Template(_resource("template.html")).substitute(
         kicker=kicker,
-        title=escaped(title),
+        title=escape(title),
         purpose=element("p", purpose, class_="purpose") if purpose else "",
         banner=banner,
         navigation=element("nav", links, aria_label="Sections"),
-        sections=joined(shown.values()),
+        sections=join(shown.values()),
         footer=footer,
         policy=f"{policy() if replay or plays else STRICT}; style-src 'unsafe-inline'",
         style=_resource("style.css"),
@@ -136,7 +136,7 @@ def _banner(outcome: Outcome) -> Markup:
         kind, headline = ("warn" if kind == "good" else kind), f"{headline}, but {told}"
     strong = element("strong", headline)
     return element(
-        "div", joined([strong, element("span", _progress(outcome))]), class_=f"banner {kind}", role="status"
+        "div", join([strong, element("span", _progress(outcome))]), class_=f"banner {kind}", role="status"
     )
 
 

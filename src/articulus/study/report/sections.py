@@ -18,7 +18,7 @@ from articulus.simulation.loop.table import Table
 from articulus.simulation.results.diagnostics import energy_error, momentum_change
 from articulus.study.numbers import OPEN
 from articulus.study.report.charts import chart
-from articulus.study.report.markup import Markup, element, joined, number, ratio, readable, section, table
+from articulus.study.report.markup import Markup, element, join, number, ratio, readable, section, table
 
 if TYPE_CHECKING:
     from articulus.simulation.results.run import Run
@@ -49,7 +49,7 @@ def _fold(rows: int, content: Markup, what: str) -> Markup:
     """Return a long table behind a line that opens it."""
     if rows <= MANY:
         return content
-    return element("details", joined([element("summary", f"Show {what} ({rows} rows)"), content]))
+    return element("details", join([element("summary", f"Show {what} ({rows} rows)"), content]))
 
 
 def checks(outcome: Outcome) -> Markup:
@@ -91,14 +91,14 @@ def _last_state(outcome: Outcome) -> Markup:
 def trust(outcome: Outcome) -> Markup:
     """Return the run diagnostics."""
     run = outcome.run
-    tiles = element("dl", joined(_tile(*tile) for tile in _tiles(run)), class_="tiles")
+    tiles = element("dl", join(_tile(*tile) for tile in _tiles(run)), class_="tiles")
     rows = [(name, readable(text)) for name, text in run.figures() if name != "failure"]
     return _section("Run diagnostics", tiles, table("In full", ("figure", "value"), rows))
 
 
 def _tile(name: str, value: str, note: str) -> Markup:
     texts = [readable(value), element("small", readable(note))]
-    content = joined([element("dt", name), element("dd", joined(texts))])
+    content = join([element("dt", name), element("dd", join(texts))])
     return element("div", content, class_="tile")
 
 
@@ -141,7 +141,7 @@ def plots(outcome: Outcome) -> Markup:
     for k, names in enumerate(outcome.study.plots or ((),)):
         title = f"{', '.join(names) or 'positions, velocities and joint forces'} over time"
         figures.append(
-            element("figure", joined([element("figcaption", title), chart(run, names, title, f"plot{k}")]))
+            element("figure", join([element("figcaption", title), chart(run, names, title, f"plot{k}")]))
         )
     return _section("Plots", *figures)
 
@@ -292,9 +292,7 @@ def reproduce(outcome: Outcome) -> Markup:
         table("Settings", ("what", "value"), rows),
         element(
             "details",
-            joined(
-                [element("summary", f"{study.file}, in full"), element("pre", element("code", study.text))]
-            ),
+            join([element("summary", f"{study.file}, in full"), element("pre", element("code", study.text))]),
         ),
     )
 

@@ -125,7 +125,7 @@ def require_access(servo: Servo, q: Array, t: Array) -> None:
             )
         return
     k = int(np.minimum(found.authority, found.rigid).min(1).argmin())
-    locked = _locked(servo, q[k], t[k])
+    locked = _remark_on_locking(servo, q[k], t[k])
     raise InputError(
         f"the joints {', '.join(servo.mechanism.v_names[i] for i in servo.driven)} cannot move {found.named(k)} at t = {t[k]:.4g} s (authority "
         f"{found.least:.2g}){locked}; expected joints whose axes can move it, other outputs, or a path that keeps away from the singular pose"
@@ -140,7 +140,7 @@ def _signs(servo: Servo, q: Array, t: Array) -> Array:
     return np.sign(np.linalg.det(C[:, loops:] @ W[..., servo.driven]))
 
 
-def _locked(servo: Servo, q: Array, t: float) -> str:
+def _remark_on_locking(servo: Servo, q: Array, t: float) -> str:
     """Return a remark where the loops leave fewer motions than there are outputs."""
     joints = np.flatnonzero(~modal_freedoms(servo.mechanism))
     plain = np.where(modal_freedoms(servo.mechanism), 0.0, q)

@@ -124,8 +124,8 @@ class Linearized:
         for part in parts(n - 1):
             self._differentiate(servo, grid, q, v, off, part)
         self.band.ends(
-            grid.start.stable @ _stacked(grid.start, self.dQ[0], self.dV[0]),
-            grid.end.unstable @ _stacked(grid.end, self.dQ[-1], self.dV[-1]),
+            grid.start.stable @ _stack(grid.start, self.dQ[0], self.dV[0]),
+            grid.end.unstable @ _stack(grid.end, self.dQ[-1], self.dV[-1]),
         )
         self.band.factor()
 
@@ -177,8 +177,8 @@ class Linearized:
         given = given + self._rows((p[1:, :, None], w[1:, :, None], a[1:, :, None]), 1, whole)
         inner = np.concatenate([_times(self.P, off.q), _times(self.P, off.v)], axis=-1) + given[..., 0]
         start, end = self.ends
-        first = off.first + start.stable @ _stacked(start, p[0], w[0])
-        last = off.last + end.unstable @ _stacked(end, p[-1], w[-1])
+        first = off.first + start.stable @ _stack(start, p[0], w[0])
+        last = off.last + end.unstable @ _stack(end, p[-1], w[-1])
         x = self.band.solve(-np.concatenate([first, inner.ravel(), last])).reshape(len(p), -1)
         return p + _times(self.dQ, x), w + _times(self.dV, x)
 
@@ -225,7 +225,7 @@ class _Band:
         return self.factors.solve(right) if self.b else right
 
 
-def _stacked(rest: Rest, q: Array, v: Array) -> Array:
+def _stack(rest: Rest, q: Array, v: Array) -> Array:
     return np.concatenate([rest.tangent.T @ q, rest.tangent.T @ v])
 
 

@@ -59,11 +59,11 @@ def newton(servo: Servo, grid: Grid, q: Array, v: Array, slopes: Slopes | None =
         size = _size(q, v, grid, step)
         sizes.append(size)
         if size * rate < CONVERGED:
-            return _finished(servo, grid, q, v, step, sizes, factored, linear)
-        share, there, after, next_step = _shortened(servo, grid, q, v, step, size, linear)
+            return _finish(servo, grid, q, v, step, sizes, factored, linear)
+        share, there, after, next_step = _shorten(servo, grid, q, v, step, size, linear)
         if share < SHORTEST:
             if size < ROUNDING:
-                return _finished(servo, grid, q, v, step, sizes, factored, linear)
+                return _finish(servo, grid, q, v, step, sizes, factored, linear)
             break
         rate = _size(*there, grid, next_step) / size
         (q, v), off, step = there, after, next_step
@@ -71,7 +71,7 @@ def newton(servo: Servo, grid: Grid, q: Array, v: Array, slopes: Slopes | None =
             linear, factored = Linearized(servo, grid, q, v, off), factored + 1
             step, rate = linear.correction(off), 1.0
     raise NumericalError(
-        f"Newton's method on the whole trajectory does not converge: last steps {_listed(sizes)} of the size of the motion"
+        f"Newton's method on the whole trajectory does not converge: last steps {_list_text(sizes)} of the size of the motion"
     )
 
 
@@ -90,7 +90,7 @@ def fixed_point(servo: Servo, grid: Grid, q: Array, v: Array) -> Trajectory:
         size = _size(q, v, grid, step)
         sizes.append(size)
         if size < CONVERGED:
-            return _finished(servo, grid, q, v, step, sizes, 1, linear)
+            return _finish(servo, grid, q, v, step, sizes, 1, linear)
         if len(sizes) > 1 and not size < sizes[-2]:
             share /= 2
         q, v = q + share * step[0], v + share * step[1]
@@ -100,12 +100,12 @@ def fixed_point(servo: Servo, grid: Grid, q: Array, v: Array) -> Trajectory:
         off = there
         step = linear.correction(off)
     raise NumericalError(
-        f"the fixed point diverges: last steps {_listed(sizes)} of the size of the motion, relaxation {share:g}. The motion is too far from "
+        f"the fixed point diverges: last steps {_list_text(sizes)} of the size of the motion, relaxation {share:g}. The motion is too far from "
         "the nominal one of rigid bodies; expected method 'newton', a slower path or stiffer bodies"
     )
 
 
-def _shortened(
+def _shorten(
     servo: Servo, grid: Grid, q: Array, v: Array, step: tuple[Array, Array], size: float, linear: Linearized
 ) -> tuple[float, tuple[Array, Array], Residual, tuple[Array, Array]]:
     """Return the share of a step that makes the next one smaller, where it leads, the residual there and the next step."""
@@ -129,7 +129,7 @@ def _try(servo: Servo, grid: Grid, q: Array, v: Array) -> Residual | None:
         return None
 
 
-def _finished(
+def _finish(
     servo: Servo,
     grid: Grid,
     q: Array,
@@ -154,5 +154,5 @@ def _size(q: Array, v: Array, grid: Grid, step: tuple[Array, Array]) -> float:
     return float(max(found)) if np.isfinite(found).all() else np.inf
 
 
-def _listed(sizes: list[float]) -> str:
+def _list_text(sizes: list[float]) -> str:
     return ", ".join(f"{size:.2g}" for size in sizes[-3:])

@@ -204,10 +204,10 @@ class Servo:
         by_q, _, _ = self.mechanism.tree.inverse_dynamics_derivatives(q, v, vdot, params=self.params)
         kept = self._multipliers(forces[:, len(self.driven) :])
         turned = self.whole.constraint_derivatives(q, v, vdot, kept, at.t, params=self.params)[0]
-        A = self._bordered(by_q + turned, self.jacobian(q, at.t))
+        A = self._border(by_q + turned, self.jacobian(q, at.t))
         return A, self.mechanism.tree.inverse_dynamics(q, v, vdot, params=self.params)
 
-    def _bordered(self, square: Array, C: Array) -> Array:
+    def _border(self, square: Array, C: Array) -> Array:
         """Return [[square, -B, G'], [C, 0, 0]]."""
         loops = len(self.loop_rows)
         nv, m, rows = self.nv, len(self.driven), C.shape[-2]

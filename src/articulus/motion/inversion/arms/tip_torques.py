@@ -207,9 +207,9 @@ class _Task:
         while True:
             horizon = self._horizon(plain, pre, post, longest)
             try:
-                found = self._continued(plain, horizon, COARSE)
+                found = self._continuation(plain, horizon, COARSE)
             except NumericalError:
-                found = self._continued(plain, horizon, COARSE // 2)
+                found = self._continuation(plain, horizon, COARSE // 2)
             short = [share > CUT and given is None for share, given in zip(_ends(found), (pre, post))]
             longest *= 2
             if not any(short) or longest > LONGEST * duration:
@@ -242,7 +242,7 @@ class _Task:
         steps = COARSE * max(math.ceil(whole / coarse - 1e-9), 2)
         return _Horizon(self.path.start - before, self.step, steps)
 
-    def _continued(self, whole: _Plain, horizon: _Horizon, every: int) -> _Found:
+    def _continuation(self, whole: _Plain, horizon: _Horizon, every: int) -> _Found:
         """Return the trajectory on a coarse grid: at once, or by Newton's method in steps of the amplitude of the path."""
         done, stride = None, 1.0
         while True:

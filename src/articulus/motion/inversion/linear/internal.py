@@ -41,7 +41,7 @@ class Internal:
         return max(len(self.f), len(self.x_f), len(self.e)) - 1
 
 
-def known(signal: Known, derivatives: np.ndarray) -> np.ndarray:
+def known_signal(signal: Known, derivatives: np.ndarray) -> np.ndarray:
     """Return a known signal over time, (N, rows), from the wanted motion with its derivatives (or shifts), (orders, N, outputs)."""
     return np.einsum("krp,knp->nr", signal, derivatives[: len(signal)])
 
@@ -49,7 +49,7 @@ def known(signal: Known, derivatives: np.ndarray) -> np.ndarray:
 def square(A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray) -> Internal:
     """Return the internal dynamics of a plant with as many inputs as outputs."""
     p = len(C)
-    return _eliminated(
+    return _eliminate(
         *_free(
             A,
             B,
@@ -94,11 +94,11 @@ def least_errors(A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray) -> 
     into = np.vstack([B, C.T @ D])
     out, through = np.hstack([-D.T @ C, B.T]), -D.T @ D
     force = np.vstack([np.zeros((n, p)), -C.T])[None]
-    found = _eliminated(*_free(whole, into, out, through, force, D.T[None]))
+    found = _eliminate(*_free(whole, into, out, through, force, D.T[None]))
     return Internal(found.A, found.f, found.V[:n], found.x_f[:, :n], found.E, found.e)
 
 
-def _eliminated(
+def _eliminate(
     A: np.ndarray,
     B: np.ndarray,
     C: np.ndarray,

@@ -129,7 +129,7 @@ class _Asked:
         cut: float,
         weights: tuple[Any, Any],
     ) -> _Asked:
-        model, structure = chosen(plant, inputs, outputs, period, NAME)
+        model, structure = choose_ports(plant, inputs, outputs, period, NAME)
         path = as_path(path)
         m, p = len(model.inputs), len(model.outputs)
         if path.count != p:
@@ -172,8 +172,8 @@ def task(
         raise InputError(
             f"{NAME}: found {m} inputs and {p} outputs of a sampled plant; expected as many, or method 'frequency'"
         )
-    moved, basis = _moved(model)
-    internal, parts = _divided(moved, asked)
+    moved, basis = _controllable_part(model)
+    internal, parts = _split_dynamics(moved, asked)
     found = solve(internal, parts, asked.path, Horizon(asked.step, pre, post, cut), sampled, NAME)
     found = dataclasses.replace(found, x=found.x @ basis.T, rest=basis @ found.rest)
     return Task(model, asked.path, asked.step, internal, parts, basis, found)
@@ -195,18 +195,18 @@ def _by_frequency(
 ) -> Inversion:
     asked = _Asked.of(plant, path, inputs, outputs, step, period, cut, (input_weights, output_weights))
     model, sampled = asked.model, asked.model.period is not None
-    moved, _ = _moved(model)
+    moved, _ = _controllable_part(model)
     if sampled and len(model.inputs) != len(model.outputs):
         zeros, degree = symplectic_zeros(moved, asked.weights, NAME), 0
     else:
-        internal, parts = _divided(moved, asked)
+        internal, parts = _split_dynamics(moved, asked)
         zeros, degree = parts.values, internal.degree
     lengths = _lengths(slowest(zeros, asked.step, sampled), asked.step, (pre, post), cut)
     found = frequency.solve(model, asked.structure, asked.path, asked.step, lengths, asked.weights, NAME)
     return _result(model, asked.path, zeros, degree, found, f"{NAME} (frequency)")
 
 
-def _divided(moved: LinearModel, asked: _Asked) -> tuple[Internal, Halves]:
+def _split_dynamics(moved: LinearModel, asked: _Asked) -> tuple[Internal, Halves]:
     """Return the internal dynamics and its halves; refuse paths that are not smooth enough for it."""
     internal = _internal(moved, asked.weights, NAME)
     if moved.period is None:
@@ -215,7 +215,7 @@ def _divided(moved: LinearModel, asked: _Asked) -> tuple[Internal, Halves]:
     return internal, halves(internal.A, moved, _hidden(moved, square_plant), NAME)
 
 
-def chosen(
+def choose_ports(
     plant: Any, inputs: Group, outputs: Group, period: float | None, name: str
 ) -> tuple[LinearModel, SecondOrder | None]:
     """Return the plant with the chosen inputs and outputs, and its second-order form where it has one."""
@@ -248,7 +248,7 @@ def chosen(
     )
 
 
-def _moved(model: LinearModel) -> tuple[LinearModel, np.ndarray]:
+def _controllable_part(model: LinearModel) -> tuple[LinearModel, np.ndarray]:
     """Return the plant without the states that the inputs do not move, and the basis of those left."""
     small, d = scale_states(model)
     size = [1e-10 * max(float(np.linalg.norm(x)), 1e-300) for x in (small.A, small.B)]

@@ -8,7 +8,7 @@ import numpy as np
 
 from articulus.control.plant import Group
 from articulus.errors import InputError
-from articulus.motion.inversion.linear.invert import STEPS, chosen
+from articulus.motion.inversion.linear.invert import STEPS, choose_ports
 from articulus.motion.inversion.paths import Path, as_path, require_smooth
 from articulus.motion.inversion.result import Inversion
 
@@ -34,7 +34,7 @@ def rigid(
     plant, path, inputs, outputs, step
         See `invert`; a continuous plant with as many inputs as outputs.
     """
-    model = chosen(plant, inputs, outputs, None, "rigid")[0]
+    model = choose_ports(plant, inputs, outputs, None, "rigid")[0]
     path = as_path(path)
     n, m, p = len(model.A), len(model.inputs), len(model.outputs)
     if model.period is not None or m != p or path.count != p:

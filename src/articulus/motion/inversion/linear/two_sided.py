@@ -13,7 +13,7 @@ import numpy as np
 import scipy.linalg
 
 from articulus.errors import InputError, doubtful
-from articulus.motion.inversion.linear.internal import Internal, known
+from articulus.motion.inversion.linear.internal import Internal, known_signal
 from articulus.motion.inversion.linear.zeros import NYQUIST, Halves
 from articulus.motion.inversion.paths import Path
 
@@ -64,7 +64,10 @@ def solve(
     nf = len(parts.A)
     low, high = parts.rows @ before, parts.rows @ after
     if sampled:
-        force = known(internal.f, wanted(path, grid[:-1], internal.degree, step, sampled)) @ parts.rows.T
+        force = (
+            known_signal(internal.f, sample_derivatives(path, grid[:-1], internal.degree, step, sampled))
+            @ parts.rows.T
+        )
         a = _march(parts.A, force[:, :nf], low[:nf])
         back = np.linalg.inv(parts.B) if len(parts.B) else parts.B
         b = _march(back, -force[::-1, nf:] @ back.T, high[nf:])[::-1]
@@ -73,14 +76,15 @@ def solve(
         nodes, forward = _weights(parts.A, step)
         backward = _weights(-parts.B, step)[1]
         times = grid[:-1, None] + step * nodes
-        force = known(internal.f, path.derivatives(times.ravel(), internal.degree)) @ parts.rows.T
+        force = known_signal(internal.f, path.derivatives(times.ravel(), internal.degree)) @ parts.rows.T
         force = force.reshape(count, NODES, -1)
         ahead, behind = scipy.linalg.expm(step * parts.A), scipy.linalg.expm(-step * parts.B)
         a = _march(ahead, np.einsum("jab,njb->na", forward, force[..., :nf]), low[:nf])
         b = _march(behind, np.einsum("jab,njb->na", backward, -force[::-1, ::-1, nf:]), high[nf:])[::-1]
     z = a @ parts.F.T + b @ parts.G.T
     peak = np.abs(
-        z @ internal.E.T + known(internal.e, wanted(path, grid, internal.degree, step, sampled))
+        z @ internal.E.T
+        + known_signal(internal.e, sample_derivatives(path, grid, internal.degree, step, sampled))
     ).max(0)
     pre = _length(horizon.pre, internal.E @ parts.G, behind, b[0] - low[nf:], peak, horizon, "pre", method)
     post = _length(
@@ -90,9 +94,9 @@ def solve(
     highs = _march(ahead, np.zeros((post, nf)), a[-1] - high[:nf])[1:]
     z = np.vstack([before + lows @ parts.G.T, z, after + highs @ parts.F.T])
     t = path.start + step * np.arange(-lead - pre, count - lead + post + 1)
-    motion = wanted(path, t, internal.degree, step, sampled)
-    x = z @ internal.V.T + known(internal.x_f, motion)
-    u = -(z @ internal.E.T + known(internal.e, motion))
+    motion = sample_derivatives(path, t, internal.degree, step, sampled)
+    x = z @ internal.V.T + known_signal(internal.x_f, motion)
+    u = -(z @ internal.E.T + known_signal(internal.e, motion))
     rest = (
         internal.V @ before + internal.x_f.sum(0) @ ends[0]
         if sampled
@@ -113,7 +117,7 @@ def _alternating(u: np.ndarray, peak: np.ndarray, method: str) -> None:
         )
 
 
-def wanted(path: Path, t: np.ndarray, degree: int, step: float, sampled: bool) -> np.ndarray:
+def sample_derivatives(path: Path, t: np.ndarray, degree: int, step: float, sampled: bool) -> np.ndarray:
     """Return a path with its derivatives, or its later values, at times t, (degree + 1, N, count)."""
     if not sampled:
         return path.derivatives(t, degree)

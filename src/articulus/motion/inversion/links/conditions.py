@@ -211,18 +211,16 @@ def chord_rows(chain: Chain, nominal: np.ndarray) -> tuple[Row, ...]:
         across = _across(chain, link.joints, link.end, J[0], R[0], chord)
         zero = np.zeros((3, len(q)))
         rows += [
-            Row(
-                link.end, link.hub, _carried(e, R, w, alpha), zero, None, f"'{link.end}' across '{link.name}'"
-            )
+            Row(link.end, link.hub, _carry(e, R, w, alpha), zero, None, f"'{link.end}' across '{link.name}'")
             for e in across[: min(2, len(link.joints))]
         ]
         if len(link.joints) == 3:
-            turned = _carried(across[1], R, w, alpha)
+            turned = _carry(across[1], R, w, alpha)
             rows.append(Row(link.end, "", turned, zero, across[0], f"twist of '{link.name}'"))
     return tuple(rows)
 
 
-def _carried(direction: np.ndarray, R: np.ndarray, w: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+def _carry(direction: np.ndarray, R: np.ndarray, w: np.ndarray, alpha: np.ndarray) -> np.ndarray:
     """Return a direction that turns with R (N, 3, 3) at w, with its first two derivatives, (3, N, 3)."""
     e = R @ direction
     turn = np.cross(w, e)
@@ -250,7 +248,7 @@ def _across(
     return [first, np.cross(c, first)]
 
 
-def followed(
+def follow_postures(
     conditions: Conditions, t: np.ndarray, tip: str, axes: str, q0: np.ndarray, what: str
 ) -> np.ndarray:
     """Return postures of the rigid arm along the rows of a tip, (N, nq), from the posture `q0` on."""

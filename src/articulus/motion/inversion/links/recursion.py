@@ -19,7 +19,7 @@ from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError, NumericalError, doubtful
 from articulus.model.mechanism.numbers import value_of
 from articulus.motion.inversion.links.chain import Chain, chain_of
-from articulus.motion.inversion.links.conditions import Conditions, chord_rows, followed, tip_rows
+from articulus.motion.inversion.links.conditions import Conditions, chord_rows, follow_postures, tip_rows
 from articulus.motion.inversion.links.link_model import LinkModel, link_model, piezo_forces
 from articulus.motion.inversion.links.minimal import rank_of
 from articulus.motion.inversion.links.two_sided import (
@@ -177,7 +177,7 @@ class Sweeps:
             if self.change <= tolerance * self.relaxation:
                 return
             grows = self.change > before
-            if not np.isfinite(self.change) or (grows and not self._calmed(moved)):
+            if not np.isfinite(self.change) or (grows and not self._calm(moved)):
                 break
             before = np.inf if grows else self.change
         slow = [f"'{m.link.name}' {np.abs(m.zeros).min():.4g} 1/s" for m in self.models if len(m.places)]
@@ -203,7 +203,7 @@ class Sweeps:
         out[joints:] = size[joints:].max(initial=1e-300)
         return np.maximum(out, 1e-300)
 
-    def _calmed(self, moved: np.ndarray) -> bool:
+    def _calm(self, moved: np.ndarray) -> bool:
         """Return whether growing changes were answered: by leaving out the high frequencies where they grow, or by relaxation."""
         spectrum = np.abs(np.fft.rfft(moved, axis=0)).sum(axis=1)
         grows = self.grid.w[int(np.argmax(spectrum))]
@@ -311,7 +311,7 @@ def _conditions(
     rest[chain.modes] = 0.0
     if path_of == "tip":
         conditions = Conditions(chain, tip_rows(tip, axes, wanted))
-        return conditions, followed(conditions, grid.t, tip, axes, rest, WHAT)
+        return conditions, follow_postures(conditions, grid.t, tip, axes, rest, WHAT)
     q = np.zeros((len(grid.t), chain.arm.nv))
     q[:, chain.joints] = wanted[0]
     return Conditions(chain, chord_rows(chain, wanted)), q

@@ -152,7 +152,7 @@ def beam_placement(
     k = _first_of_least(costs)
     best = float(pairs[k, 0]), float(pairs[k, 1]), float(costs[k])
     if candidates is None:
-        best = _refined(cost, best, beam.length, beam.length / (grid - 1))
+        best = _refine(cost, best, beam.length, beam.length / (grid - 1))
     return BeamPlacement(criterion, beam.length, *best, pairs, costs)
 
 
@@ -177,7 +177,7 @@ def _first_of_least(costs: np.ndarray) -> int:
     return int(np.flatnonzero(costs <= least + 1e-9 * abs(least))[0])
 
 
-def _refined(
+def _refine(
     cost: Callable[[np.ndarray, np.ndarray], np.ndarray],
     best: tuple[float, float, float],
     length: float,

@@ -81,7 +81,7 @@ def collocation(problem: Problem, tolerance: float) -> Internal:
         worst = np.abs(error).max(initial=0.0) / size
         if worst <= tolerance:
             return Internal(t, eta, K, float(worst), total, meshes)
-        t, eta, K = _refined(t, eta, K, defect, tolerance / worst)
+        t, eta, K = _refine(t, eta, K, defect, tolerance / worst)
         if len(t) > MOST_INTERVALS:
             raise NumericalError(
                 f"stable_inversion: error {worst:.2g} of the motion inside with {len(t) - 1} intervals; expected {tolerance:g}: give a larger tolerance, or the "
@@ -179,7 +179,7 @@ def errors(problem: Problem, t: np.ndarray, eta: np.ndarray, K: np.ndarray) -> t
     return np.abs(defect).max(1), _between_ends(problem, h, stages, defect, *zero)
 
 
-def _refined(
+def _refine(
     t: np.ndarray, eta: np.ndarray, K: np.ndarray, defect: np.ndarray, ratio: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Divide intervals so that none has a difference of more than a share of the largest one; values from the slopes."""

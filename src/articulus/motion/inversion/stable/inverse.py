@@ -18,7 +18,7 @@ from articulus.motion.inversion.stable.normal_form import normal_form
 from articulus.motion.inversion.stable.picard import picard
 from articulus.motion.inversion.stable.problem import Problem, boundary_problem
 from articulus.motion.inversion.stable.system import NonlinearSystem, Rows
-from articulus.motion.inversion.stable.wanted import wanted
+from articulus.motion.inversion.stable.wanted import sample_desired
 
 METHODS = {"collocation": collocation, "picard": picard}
 FLOW = 1e-5
@@ -88,7 +88,7 @@ def stable_inversion(
     if at.shape != (n,) or not np.isfinite(at).all():
         raise InputError(f"stable_inversion: found x0 of shape {at.shape}; expected {n} finite numbers")
     form = normal_form(plant, at, eta)
-    goal = wanted(motion, m, max(form.relative_degree), start, end)
+    goal = sample_desired(motion, m, max(form.relative_degree), start, end)
     problem = boundary_problem(form, goal, at, tolerance, pre, post)
     inside = METHODS[method](problem, tolerance)
     return _result(plant, problem, inside, method, step)

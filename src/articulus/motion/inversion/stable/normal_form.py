@@ -67,7 +67,7 @@ class NormalForm:
     def _inside(self) -> Rows:
         """(x, y^(r)) -> rate of eta, its derivative by x, the derivative of (xi, eta) by x."""
         s, v = self.system, SX.sym("v", len(self.relative_degree))
-        rate = ca.mtimes(ca.jacobian(self.eta, s.x), s.f + ca.mtimes(s.g, self._needed(v)))
+        rate = ca.mtimes(ca.jacobian(self.eta, s.x), s.f + ca.mtimes(s.g, self._needs(v)))
         J = ca.jacobian(ca.vertcat(self.xi, self.eta), s.x)
         out = ca.cse([ca.densify(x) for x in (rate, ca.jacobian(rate, s.x), J)])
         return Rows(ca.Function("inside", [s.x, v], out))
@@ -83,9 +83,9 @@ class NormalForm:
     def _input(self) -> Rows:
         """(x, y^(r)) -> u."""
         v = SX.sym("v", len(self.relative_degree))
-        return Rows(ca.Function("input", [self.system.x, v], ca.cse([ca.densify(self._needed(v))])))
+        return Rows(ca.Function("input", [self.system.x, v], ca.cse([ca.densify(self._needs(v))])))
 
-    def _needed(self, v: SX) -> SX:
+    def _needs(self, v: SX) -> SX:
         return ca.solve(self.beta, v - self.alpha)
 
     @property
@@ -175,7 +175,7 @@ def normal_form(
         beta.append(row)
     xi, decoupling = ca.vertcat(*chains), ca.vertcat(*beta)
     _require_regular(system, decoupling, degrees, at)
-    chosen = _internal(system, xi, at, near) if eta is None else _given(system, xi, SX(eta), at)
+    chosen = _internal(system, xi, at, near) if eta is None else _check_coordinates(system, xi, SX(eta), at)
     driven = ca.mtimes(ca.jacobian(chosen, system.x), system.g)
     return NormalForm(
         system,
@@ -250,7 +250,7 @@ def _require_regular(system: NonlinearSystem, beta: SX, degrees: list[int], at: 
     )
 
 
-def _given(system: NonlinearSystem, xi: SX, eta: SX, at: np.ndarray) -> SX:
+def _check_coordinates(system: NonlinearSystem, xi: SX, eta: SX, at: np.ndarray) -> SX:
     """Check coordinates that were given."""
     wanted = system.x.numel() - xi.numel()
     if eta.numel() != wanted:

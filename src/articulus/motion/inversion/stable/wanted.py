@@ -68,7 +68,7 @@ class Wanted:
                         )
 
 
-def wanted(
+def sample_desired(
     motion: Any, outputs: int, order: int, start: float | None = None, end: float | None = None
 ) -> Wanted:
     """Return a wanted motion with derivatives up to an order.
@@ -99,7 +99,7 @@ def wanted(
         first, last = _interval(start, end)
 
         def inside(times: np.ndarray) -> np.ndarray:
-            return _shaped(np.asarray(motion(times), dtype=float), len(times), outputs, order)
+            return _as_columns(np.asarray(motion(times), dtype=float), len(times), outputs, order)
 
         return Wanted(inside, order, first, last)
     raise InputError(
@@ -138,7 +138,7 @@ def _expression(t: ca.SX, y: ca.SX, outputs: int, order: int, interval: tuple[fl
 def _samples(times: np.ndarray, values: np.ndarray, outputs: int, order: int) -> Wanted:
     if times.ndim != 1 or len(times) < 2 or not (np.diff(times) > 0).all():
         raise InputError("stable_inversion: samples of the wanted motion need ascending times, at least two")
-    values = _shaped(values, len(times), outputs, order)
+    values = _as_columns(values, len(times), outputs, order)
     pieces = [BPoly.from_derivatives(times, values[:, :, j]) for j in range(outputs)]
     curves = [[piece] + [piece.derivative(k) for k in range(1, order + 1)] for piece in pieces]
 
@@ -157,12 +157,12 @@ def _path(path: Path, outputs: int, order: int) -> Wanted:
 
     def inside(times: np.ndarray) -> np.ndarray:
         found = path.derivatives(times, order).transpose(1, 0, 2)
-        return _shaped(found, len(times), outputs, order)
+        return _as_columns(found, len(times), outputs, order)
 
     return Wanted(inside, order, float(path.start), float(path.end), tuple(map(float, path.knots)))
 
 
-def _shaped(values: np.ndarray, count: int, outputs: int, order: int) -> np.ndarray:
+def _as_columns(values: np.ndarray, count: int, outputs: int, order: int) -> np.ndarray:
     if values.ndim == 2 and outputs == 1:
         values = values[:, :, None]
     if values.ndim != 3 or values.shape[0] != count or values.shape[2] != outputs or values.shape[1] <= order:

@@ -13,7 +13,7 @@ from articulus.simulation.loop.components.pd import PD
 from articulus.simulation.loop.components.torque import Torque
 
 
-def predicted(
+def predict_positions(
     inversion: Inversion, joints: Sequence[str] = (), *, shift: float | None = None
 ) -> tuple[Spline, ...]:
     """Return the predicted positions of joints as functions of time: the `target` of any controller component.
@@ -62,7 +62,7 @@ def feedforward(
         Of `PD`: measured signals, sampling period, name.
     """
     held = tuple(joints) or driven(inversion)
-    target = predicted(inversion, held, shift=shift)
+    target = predict_positions(inversion, held, shift=shift)
     actuators = tuple(map(Torque, held)) if ideal else ()
     return (*inversion.components(shift=shift), PD(kp, kd, target=target, joints=held, **fields), *actuators)
 

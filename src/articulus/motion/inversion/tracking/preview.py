@@ -18,9 +18,9 @@ from threadpoolctl import threadpool_limits
 from articulus.control.plant import Group
 from articulus.errors import InputError
 from articulus.motion.inversion.linear.forward import response
-from articulus.motion.inversion.linear.internal import known
+from articulus.motion.inversion.linear.internal import known_signal
 from articulus.motion.inversion.linear.invert import Task, grows, task
-from articulus.motion.inversion.linear.two_sided import equilibrium, wanted
+from articulus.motion.inversion.linear.two_sided import equilibrium, sample_derivatives
 from articulus.motion.inversion.paths import Path
 from articulus.motion.inversion.result import Inversion
 
@@ -142,9 +142,9 @@ class _Known:
         later[: len(later) - steps] = self.beyond[steps:]
         z = held.found.z - later @ back.T @ held.parts.G.T
         internal, sampled = held.internal, held.model.period is not None
-        motion = wanted(held.path, held.found.t, internal.degree, held.step, sampled)
-        u = -(z @ internal.E.T + known(internal.e, motion))
-        x = (z @ internal.V.T + known(internal.x_f, motion)) @ held.basis.T
+        motion = sample_derivatives(held.path, held.found.t, internal.degree, held.step, sampled)
+        u = -(z @ internal.E.T + known_signal(internal.e, motion))
+        x = (z @ internal.V.T + known_signal(internal.x_f, motion)) @ held.basis.T
         peak = np.abs(whole.inputs).max(0)
         figures = {
             "preview": steps * held.step,

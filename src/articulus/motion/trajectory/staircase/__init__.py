@@ -2,7 +2,7 @@
 
 from articulus.motion.trajectory.staircase.ql import StaircaseQL
 from articulus.motion.trajectory.staircase.solve import solve_stages
-from articulus.motion.trajectory.staircase.sqp import StagedMotion, StagedProblem, solve_staged, staged
+from articulus.motion.trajectory.staircase.sqp import StagedMotion, StagedProblem, solve_staged, to_stages
 from articulus.motion.trajectory.staircase.stages import RowViolation, Stage, StageSolution
 
 __all__ = [
@@ -14,5 +14,5 @@ __all__ = [
     "StaircaseQL",
     "solve_staged",
     "solve_stages",
-    "staged",
+    "to_stages",
 ]

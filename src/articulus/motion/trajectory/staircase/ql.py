@@ -246,9 +246,9 @@ class StaircaseQL:
         turned = w @ D
         D = D - np.outer(2 * w, turned)
         v, _ = _mirror(np.concatenate([[size], Q[top:, column]]), last=False)
-        lower = _reflected(v, Q[top - 1 :])[1:]
-        left = _reflected(v, np.vstack([D[-1], self.back[k]]))[1:]
-        P, self.L[k] = _ql(_reflected(v, np.vstack([np.zeros(n), self.L[k]]))[1:])
+        lower = _reflect(v, Q[top - 1 :])[1:]
+        left = _reflect(v, np.vstack([D[-1], self.back[k]]))[1:]
+        P, self.L[k] = _ql(_reflect(v, np.vstack([np.zeros(n), self.L[k]]))[1:])
         self.back[k] = P @ left
         self.Q[k] = np.delete(np.vstack([Q[: top - 1], P @ lower]), column, axis=1)
         self.D[k - 1] = D[:-1]
@@ -312,7 +312,7 @@ def _mirror(x: np.ndarray, last: bool = True) -> tuple[np.ndarray, float]:
     return (w / length, value) if length > 0 else (np.zeros_like(x), 0.0)
 
 
-def _reflected(w: np.ndarray, M: np.ndarray) -> np.ndarray:
+def _reflect(w: np.ndarray, M: np.ndarray) -> np.ndarray:
     return M - np.outer(2 * w, w @ M)
 
 

@@ -20,7 +20,7 @@ from articulus.motion.trajectory.staircase.stages import (
     RowViolation,
     Stage,
     StageSolution,
-    checked,
+    check_stages,
     entry,
     row_matrix,
     starts,
@@ -54,7 +54,7 @@ def solve_stages(
     StageSolution
         Asking for the cost of one that is not solved raises, and says which rows of which stages cannot be kept, and by how much.
     """
-    every = checked(stages)
+    every = check_stages(stages)
     if method not in METHODS:
         raise InputError(f"solve_stages: found method '{method}'; {did_you_mean(method, METHODS)}")
     if guess is not None:
@@ -72,16 +72,16 @@ def solve_stages(
     if method == "active_set":
         return solve_active_set(every, guess)
     found = solve_interior(every) if method == "interior_point" else solve_hpipm(every)
-    return found if found.solved else _diagnosed(found)
+    return found if found.solved else _diagnose(found)
 
 
-def _diagnosed(found: StageSolution) -> StageSolution:
+def _diagnose(found: StageSolution) -> StageSolution:
     """Return why there is no solution: rows that cannot be kept together, a cost without a bound, or neither."""
     stages = found.stages
     z, violations = _least_violation(stages)
     if violations:
         return replace(found, status="infeasible", z=z, violations=violations)
-    if not any(s.H is not None and np.any(s.H) for s in stages) and _unbounded(stages):
+    if not any(s.H is not None and np.any(s.H) for s in stages) and _is_unbounded(stages):
         return replace(found, status="unbounded: the cost falls without end")
     return found
 
@@ -135,7 +135,7 @@ def _where(stages: tuple[Stage, ...], i: int) -> tuple[int, str]:
     raise AssertionError("no such row")
 
 
-def _unbounded(stages: tuple[Stage, ...]) -> bool:
+def _is_unbounded(stages: tuple[Stage, ...]) -> bool:
     rows, steps = row_matrix(stages), step_matrix(stages)
     lower, upper = (np.concatenate([getattr(s, side) for s in stages]) for side in ("lower", "upper"))
     low, high = np.isfinite(lower), np.isfinite(upper)

@@ -114,7 +114,7 @@ class StagedMotion:
         raise NumericalError(f"staged program: not converged after {self.iterations} iterations:\n  {listed}")
 
 
-def staged(phase: Phase, stages: int, *, substeps: int = 1) -> StagedProblem:
+def to_stages(phase: Phase, stages: int, *, substeps: int = 1) -> StagedProblem:
     """Return a phase of `trajectory.ode` in stages: inputs constant in each, Runge-Kutta steps of order 4.
 
     Parameters
@@ -242,7 +242,7 @@ def solve_staged(
     Parameters
     ----------
     problem : StagedProblem
-        Of `staged`, or of functions of your own.
+        Of `to_stages`, or of functions of your own.
     method : str
         Of `solve_stages`: "interior_point" or "hpipm".
     iterations : int
@@ -309,7 +309,7 @@ class _Search:
             program = self._program(known)
             known = solve_stages(program, self.method)
             if not known.solved:
-                known = _relaxed(program, 10 * weight, self.method)
+                known = _solve_relaxed(program, 10 * weight, self.method)
             move = np.concatenate(known.z)
             size = float(np.abs(move).max(initial=0.0) / (1 + np.abs(self.flat).max(initial=0.0)))
             converged = size < tolerance and self._violation(self.flat) < tolerance * (
@@ -470,7 +470,7 @@ class _Search:
         return _convex(self.block.curvature(self.flat, at)), _convex(self.last.curvature(self.flat, last))[0]
 
 
-def _relaxed(program: list[Stage], weight: float, method: str) -> StageSolution:
+def _solve_relaxed(program: list[Stage], weight: float, method: str) -> StageSolution:
     """Return the solution with rows that may be broken at a cost: as inputs more, what is missing and what is too much."""
     wide = []
     for s in program:

@@ -17,7 +17,7 @@ ANY = -1
 """Stands for any length in a shape."""
 
 
-def _shaped(name: str, given: Any, *shapes: tuple[int, ...]) -> np.ndarray:
+def _with_shape(name: str, given: Any, *shapes: tuple[int, ...]) -> np.ndarray:
     """Return numbers of one of some shapes; raise InputError for others."""
     found = numbers(given, f"Stage.{name}")
     for shape in shapes:
@@ -70,18 +70,18 @@ class Stage:
         def put(name: str, value: Any) -> None:
             object.__setattr__(self, name, value)
 
-        put("c", _shaped("c", np.atleast_1d(numbers(self.c, "Stage.c")), (ANY,)))
+        put("c", _with_shape("c", np.atleast_1d(numbers(self.c, "Stage.c")), (ANY,)))
         n = self.size
-        put("rows", np.zeros((0, n)) if self.rows is None else _shaped("rows", self.rows, (ANY, n)))
+        put("rows", np.zeros((0, n)) if self.rows is None else _with_shape("rows", self.rows, (ANY, n)))
         for name, size in (("lower", len(self.rows)), ("upper", len(self.rows)), ("low", n), ("high", n)):
-            put(name, np.broadcast_to(_shaped(name, getattr(self, name), (size,), ()), (size,)))
+            put(name, np.broadcast_to(_with_shape(name, getattr(self, name), (size,), ()), (size,)))
         if self.step is not None:
-            put("step", _shaped("step", self.step, (ANY, n)))
+            put("step", _with_shape("step", self.step, (ANY, n)))
             after = len(self.step)
             given = 0.0 if self.shift is None else self.shift
-            put("shift", np.broadcast_to(_shaped("shift", given, (after,), ()), (after,)))
+            put("shift", np.broadcast_to(_with_shape("shift", given, (after,), ()), (after,)))
         if self.H is not None:
-            put("H", _shaped("H", self.H, (n, n)))
+            put("H", _with_shape("H", self.H, (n, n)))
         if not 0 <= self.states <= n:
             raise InputError(f"Stage: found {self.states} states; expected 0 to {n}, the length of c")
 
@@ -174,7 +174,7 @@ def cost_of(stages: Sequence[Stage], z: Sequence[np.ndarray]) -> float:
     return linear + sum(0.5 * float(each @ s.H @ each) for s, each in zip(stages, z) if s.H is not None)
 
 
-def checked(stages: Sequence[Stage]) -> tuple[Stage, ...]:
+def check_stages(stages: Sequence[Stage]) -> tuple[Stage, ...]:
     """Return the stages, after a look at their sizes and bounds."""
     out = tuple(stages)
     if len(out) < 2:

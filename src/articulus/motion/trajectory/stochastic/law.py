@@ -641,7 +641,7 @@ def feedback_law(
     backward = _Backward(equations, box)
     count = steps if steps is not None else 4 * (max(box.shape) - 1)
     for halved in range(HALVINGS + 1):
-        found = _solved(backward, duration, count, max(samples, 2), tolerance)
+        found = _solve(backward, duration, count, max(samples, 2), tolerance)
         if found is not None:
             break
         _check_finite(equations.running, equations, box, duration)
@@ -681,7 +681,7 @@ def feedback_law(
     )
 
 
-def _solved(
+def _solve(
     backward: _Backward, duration: float, steps: int, samples: int, tolerance: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, float] | None:
     """Return times that are kept, values and inputs there and the mean number of corrections; none if these do not converge."""

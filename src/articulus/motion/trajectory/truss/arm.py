@@ -12,7 +12,7 @@ from articulus.errors import InputError
 from articulus.model.mechanism.numbers import values_of
 from articulus.motion.trajectory.obstacles import Hull, Obstacle
 from articulus.motion.trajectory.points import numbers
-from articulus.motion.trajectory.truss.direct import REACHED, checked
+from articulus.motion.trajectory.truss.direct import REACHED, check_poses
 from articulus.motion.trajectory.truss.nodes import Distances
 from articulus.motion.trajectory.truss.settle import settle
 from articulus.spatial.lie import log_so3
@@ -86,7 +86,7 @@ def track_frame(
         What stays clear, of what.
     margin : float [m]
     """
-    targets = checked(poses)
+    targets = check_poses(poses)
     if mechanism.nq != mechanism.nv or mechanism.nv != len(mechanism.joint_names):
         raise InputError(
             "track_frame: found joints of several degrees of freedom; expected revolute and prismatic ones"

@@ -12,7 +12,7 @@ from scipy.special import comb
 
 from articulus.errors import InputError
 from articulus.motion.trajectory.obstacles import Obstacle
-from articulus.motion.trajectory.truss.direct import TrussMotion, checked, made
+from articulus.motion.trajectory.truss.direct import TrussMotion, check_poses, with_clearances
 from articulus.motion.trajectory.truss.nodes import Distances, Truss, member_lengths
 from articulus.motion.trajectory.truss.settle import settle
 
@@ -91,7 +91,7 @@ def follow_curve(
     """
     if bays not in ("recursive", "parallel"):
         raise InputError(f'follow_curve: found bays="{bays}"; expected "recursive" or "parallel"')
-    targets, kind = checked(poses), curve or ShapeCurve()
+    targets, kind = check_poses(poses), curve or ShapeCurve()
     shape = _Shape(truss, kind, obstacles, margin)
     parts = _parts(truss)
     vertices = shape.first()
@@ -102,7 +102,7 @@ def follow_curve(
         nodes, residual = _place(truss, parts, nodes, faces, bays)
         out.append(nodes)
         off.append(residual)
-    return made(truss, np.array(out), obstacles, margin, np.array(off))
+    return with_clearances(truss, np.array(out), obstacles, margin, np.array(off))
 
 
 class _Shape:

@@ -79,7 +79,7 @@ def track_nodes(
     start : array, (n, 3) [m]
         Nodes to begin from; at rest if not given.
     """
-    targets = checked(poses)
+    targets = check_poses(poses)
     nodes = truss.nodes if start is None else np.asarray(start, dtype=float)
     keep = _limits(truss, obstacles, margin)
     out, off = [], []
@@ -89,10 +89,10 @@ def track_nodes(
         nodes = _whole(truss, flat)
         out.append(nodes)
         off.append(residual)
-    return made(truss, np.array(out), obstacles, margin, np.array(off))
+    return with_clearances(truss, np.array(out), obstacles, margin, np.array(off))
 
 
-def made(
+def with_clearances(
     truss: Truss, nodes: np.ndarray, obstacles: Sequence[Obstacle], margin: float, residual: np.ndarray
 ) -> TrussMotion:
     """Return the motion with its clearances."""
@@ -100,7 +100,7 @@ def made(
     return TrussMotion(truss, nodes, residual, free, margin)
 
 
-def checked(poses: np.ndarray) -> np.ndarray:
+def check_poses(poses: np.ndarray) -> np.ndarray:
     """Return poses, after a look at them."""
     every = np.asarray(poses, dtype=float)
     if every.ndim != 3 or every.shape[1:] != (4, 4) or not np.all(np.isfinite(every)):

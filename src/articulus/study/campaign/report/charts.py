@@ -9,7 +9,7 @@ import numpy as np
 
 from articulus.simulation.results.plots import COLORS
 from articulus.study.report.charts import drawing
-from articulus.study.report.markup import Markup, element, joined
+from articulus.study.report.markup import Markup, element, join
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,12 +27,12 @@ MOST_BARS = 60
 """Bars of a histogram."""
 
 
-def shown(draw: Callable[[], Figure], caption: str, prefix: str) -> Markup:
+def figure_html(draw: Callable[[], Figure], caption: str, prefix: str) -> Markup:
     """Return a figure with its caption."""
-    return element("figure", joined([element("figcaption", caption), drawing(draw, caption, prefix)]))
+    return element("figure", join([element("figcaption", caption), drawing(draw, caption, prefix)]))
 
 
-def labelled(name: str, unit: str) -> str:
+def label(name: str, unit: str) -> str:
     """Return a name with its unit."""
     return name if unit in ("-", "") else f"{name} [{unit}]"
 
@@ -67,7 +67,7 @@ def histograms(
         for value in bounds.get(name, ()):
             ax.axvline(value, color=RED, lw=1.3)
             _keep_in_view(ax, x, value)
-        ax.set_xlabel(labelled(name, units.get(name, "-")), fontsize=9)
+        ax.set_xlabel(label(name, units.get(name, "-")), fontsize=9)
         _clean(ax)
         ax.grid(visible=False, axis="x")
     axes[0].set_ylabel("runs", fontsize=9)
@@ -123,9 +123,9 @@ def scatter_matrix(columns: Mapping[str, np.ndarray], units: Mapping[str, str], 
         ax.tick_params(labelsize=6, length=2, labelbottom=i == n - 1, labelleft=j == 0 < i)
         ax.locator_params(nbins=3)
         if i == n - 1:
-            ax.set_xlabel(_broken(labelled(names[j], units.get(names[j], "-"))), fontsize=7.5)
+            ax.set_xlabel(_broken(label(names[j], units.get(names[j], "-"))), fontsize=7.5)
         if j == 0:
-            ax.set_ylabel(_broken(labelled(names[i], units.get(names[i], "-"))), fontsize=7.5)
+            ax.set_ylabel(_broken(label(names[i], units.get(names[i], "-"))), fontsize=7.5)
             ax.yaxis.set_label_coords(-0.42, 0.5)
     return figure
 
@@ -165,7 +165,7 @@ def bands(found: Sequence[Band]) -> Figure:
             ax.plot(
                 band.times, edge, color=SOFT, lw=0.8, ls=":", label="least and greatest" if not k else None
             )
-        ax.set_ylabel(labelled(band.name, band.unit), fontsize=9)
+        ax.set_ylabel(label(band.name, band.unit), fontsize=9)
         _clean(ax)
     axes[0].legend(frameon=False, fontsize=8, ncols=5, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     axes[-1].set_xlabel("t [s]", fontsize=9)

@@ -18,7 +18,7 @@ from articulus.study.campaign.report import sections
 from articulus.study.campaign.report.sections import bounded, percent
 from articulus.study.campaign.sensitivity import Effect, main_effects
 from articulus.study.campaign.statistics import NO_SAMPLE, joint_rate, judge
-from articulus.study.report.markup import Markup, element, joined, written_or_told
+from articulus.study.report.markup import Markup, element, join, written_or_told
 from articulus.study.report.page import page_text
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def page(content: Content, replay: str = "", notes: list[str] | None = None) -> 
     }
     parts = {title: written_or_told(title, sections.ANCHORS, write) for title, write in writers.items()}
     study = content.campaign.study
-    told = joined(element("p", f"Note: {note}") for note in notes or ())
+    told = join(element("p", f"Note: {note}") for note in notes or ())
     return page_text(
         parts,
         sections.ANCHORS,
@@ -135,7 +135,7 @@ def page(content: Content, replay: str = "", notes: list[str] | None = None) -> 
         title=study.name,
         plays=bool(replay),
         purpose=study.purpose,
-        banner=joined([_banner(content), told]),
+        banner=join([_banner(content), told]),
         footer=element(
             "p",
             ", ".join(
@@ -219,5 +219,5 @@ def _banner(content: Content) -> Markup:
             headline = f"{rate.runs - rate.passed:,} of {rate.runs:,} runs miss a requirement"
     if len(t) < c.runs:
         kind = "warn" if kind == "good" else kind
-    inner = joined([element("strong", headline), element("span", f"{many}{ended}. {text}".strip())])
+    inner = join([element("strong", headline), element("span", f"{many}{ended}. {text}".strip())])
     return element("div", inner, class_=f"banner {kind}", role="status")

@@ -16,7 +16,7 @@ from articulus.study.campaign.failure_causes import Driver, drivers, group_cause
 from articulus.study.campaign.report import charts
 from articulus.study.campaign.sensitivity import sobol_indices, tornado
 from articulus.study.campaign.statistics import NOTES, Rate, joint_rate, judge, passing, summary
-from articulus.study.report.markup import Markup, element, joined, readable, section, table
+from articulus.study.report.markup import Markup, element, join, readable, section, table
 
 if TYPE_CHECKING:
     from articulus.study.campaign.report.page import Content
@@ -199,7 +199,7 @@ def figures(content: Content) -> Markup:
     bounds: dict[str, list[float]] = {}
     for r in c.requirements:
         bounds.setdefault(r.figure, []).extend(x / content.scales[r.figure][1] for x in _bounds(r))
-    drawn = charts.shown(
+    drawn = charts.figure_html(
         lambda: charts.histograms(content.figures, content.units, bounds),
         "Distribution of each figure; red lines are the bounds of requirements",
         "histograms",
@@ -229,7 +229,7 @@ def _confidence(content: Content) -> Markup:
     made = table(
         "95 % bounds of the quantiles, by order statistics", ("figure", *shares), rows, numbers=range(1, 6)
     )
-    return element("details", joined([element("summary", "How sure the quantiles are"), made]))
+    return element("details", join([element("summary", "How sure the quantiles are"), made]))
 
 
 def _left_out(content: Content) -> Markup:
@@ -255,7 +255,7 @@ def over_time(content: Content) -> Markup:
         return Markup()
     return _section(
         "Over time",
-        charts.shown(lambda: charts.bands(found), "Percentiles of all runs at each instant", "bands"),
+        charts.figure_html(lambda: charts.bands(found), "Percentiles of all runs at each instant", "bands"),
     )
 
 
@@ -329,7 +329,7 @@ def _effects_of(content: Content, name: str, prefix: str) -> Iterator[Markup]:
     finite = values[np.isfinite(values)]
     if finite.size < 20 or not np.ptp(finite) > 0:
         return
-    label = charts.labelled(name, content.units[name])
+    label = charts.label(name, content.units[name])
     yield element("h3", name)
     found = [e for e in content.effects(name) if np.isfinite(e.share)]
     found = [e for e in found if e.share > 0 or abs(e.swing) > 3 * float(np.hypot(e.errors[0], e.errors[-1]))]
@@ -337,12 +337,12 @@ def _effects_of(content: Content, name: str, prefix: str) -> Iterator[Markup]:
         yield element("p", f"No input has an effect on the mean of {name} beyond chance.")
         return
     largest = tornado(found)[:MOST_EFFECTS]
-    yield charts.shown(
+    yield charts.figure_html(
         lambda: charts.tornado(largest, label, float(finite.mean())),
         f"Tornado: mean of {name} where an input is in its lowest and in its highest tenth",
         f"{prefix}-tornado",
     )
-    yield charts.shown(
+    yield charts.figure_html(
         lambda: charts.effects_over(found[:4], label),
         f"Main effects: mean of {name} over the inputs that explain most of its variance (two standard errors)",
         f"{prefix}-main",
@@ -375,7 +375,7 @@ def _indices(content: Content, name: str, values: np.ndarray, prefix: str) -> It
             "The noise is another one in every run: its share of the variance is in every total index. With seed among what varies it "
             "has an index of its own.",
         )
-    yield charts.shown(
+    yield charts.figure_html(
         lambda: charts.index_bars(found),
         f"Sobol indices of {name}, with 95 % bounds, from {found.pairs:,} pairs of points{left}",
         f"{prefix}-sobol",
@@ -447,7 +447,7 @@ def scatter(content: Content) -> Markup:
     text += f"; {left} more inputs are in the table" if left > 0 else ""
     return _section(
         "Scatter matrix",
-        charts.shown(lambda: charts.scatter_matrix(columns, content.units, good), text, "scatter"),
+        charts.figure_html(lambda: charts.scatter_matrix(columns, content.units, good), text, "scatter"),
     )
 
 
@@ -499,7 +499,7 @@ def _plain(x: Any) -> str:
 def reproduce(content: Content) -> Markup:
     """Return the commands and the study."""
     c = content.campaign
-    whole = joined([element("summary", f"{c.name}, in full"), element("pre", element("code", c.text))])
+    whole = join([element("summary", f"{c.name}, in full"), element("pre", element("code", c.text))])
     rows = [(name, value) for name, value in content.origin.items()]
     return _section(
         "How to reproduce",
@@ -507,7 +507,7 @@ def reproduce(content: Content) -> Markup:
         element("details", whole),
         element(
             "details",
-            joined(
+            join(
                 [
                     element("summary", "Versions, processor and digests of all that decides the numbers"),
                     table("What another campaign must have in common with this one", ("what", "value"), rows),
