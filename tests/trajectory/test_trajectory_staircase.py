@@ -293,7 +293,7 @@ def test_least_time_of_a_cart_by_a_sequence():
         final=T,
         time=T,
     )
-    motion = trajectory.staircase.solve_staged(trajectory.staircase.staged(cart, 10))
+    motion = trajectory.staircase.solve_staged(trajectory.staircase.to_stages(cart, 10))
     assert motion.cost == pytest.approx(
         2.0, abs=1e-7
     )  # 2 sqrt(distance / acceleration); the switch is between stages
@@ -305,7 +305,7 @@ def test_a_sequence_says_what_cannot_be_reached():
     cart = trajectory.ode(
         x, u, ca.vertcat(x[1], u), duration=1.0, start=[0, 0], end=[1, 0], u_bounds=[(-1, 1)], running=u**2
     )
-    motion = trajectory.staircase.solve_staged(trajectory.staircase.staged(cart, 10))
+    motion = trajectory.staircase.solve_staged(trajectory.staircase.to_stages(cart, 10))
     # at rest after 1 s with 1 m/s^2 it is 0.25 m away at most
     with pytest.raises(NumericalError, match=r"stage 10, end of x_0: off by 0\.75"):
         _ = motion.cost
@@ -338,7 +338,7 @@ def test_limits_of_the_whole_way_hold_at_the_end_too():
         final=-x[0],
         running=1e-3 * u**2,
     )
-    motion = trajectory.staircase.solve_staged(trajectory.staircase.staged(cart, 10))
+    motion = trajectory.staircase.solve_staged(trajectory.staircase.to_stages(cart, 10))
     assert motion.cost > -0.3
     assert motion.x[-1, 0] == pytest.approx(0.3, abs=1e-6)
 
@@ -360,4 +360,4 @@ def test_what_stages_cannot_keep_is_refused():
         ({"end": (cart.end[0], held)}, "found limits of .* at the end; expected"),
     ):
         with pytest.raises(InputError, match=text):
-            trajectory.staircase.staged(replace(cart, **change), 5)
+            trajectory.staircase.to_stages(replace(cart, **change), 5)
