@@ -126,14 +126,14 @@ def _candidates() -> ca.Function:
         tables += [table, shifts]
         out.append(ca.sum1(time_at_top_speed(sign * x, mirrored, top)))
     prepare = ca.Function("prepare", [x, e, top], [ca.vertcat(*out), *tables])
-    first, *tables = prepare(way, ends, V)
-    found = [first]
-    for table, shifts in zip(tables[::2], tables[1::2]):
+    first, *numbers = prepare(way, ends, V)
+    durations: list[Any] = [first]
+    for quartics, starts in zip(numbers[::2], numbers[1::2]):
         for k in range(9):
-            root = _root()(table[:5, k], table[5, k], table[6, k])
-            found.append((2 * root if k < 3 else root**2) + shifts[k])
-        found.append(shifts[9:])
-    return ca.Function("candidates", [way, ends, V], [ca.vertcat(*found)])
+            root = _root()(quartics[:5, k], quartics[5, k], quartics[6, k])
+            durations.append((2 * root if k < 3 else root**2) + starts[k])
+        durations.append(starts[9:])
+    return ca.Function("candidates", [way, ends, V], [ca.vertcat(*durations)])
 
 
 @cache
