@@ -24,7 +24,7 @@ ways = {
     "Craig and Bampton": st.craig_bampton(link, {"grid9": ("y", "rz")}, 1),
 }
 lost = {
-    name: st.convergence(way, "grid9", count=2, attached=link, angles=angles).worst
+    name: st.reduction.convergence(way, "grid9", count=2, attached=link, angles=angles).worst
     for name, way in ways.items()
 }
 for name, worst in lost.items():

@@ -8,7 +8,6 @@ import sys
 FUNCTIONS = {
     "assemble": "mechanism",
     "equilibrium": "mechanism",
-    "independent_rows": "mechanism",
     "inverse_kinematics": "mechanism",
     "simulate": "mechanism",
     "rollout": "mechanism",

@@ -138,7 +138,7 @@ def test_a_worker_that_lost_the_job_gets_it_again(
     plan, given = Campaign.read(study), []
     with_job = module.Cluster(plan, None, cluster.scheduler.address)
     try:
-        cluster.run(module.dropped, with_job._name)
+        cluster.run(module.drop_job, with_job._name)
         with_job.submit((0, 4))
         while not given:
             given = with_job.wait(0.2)

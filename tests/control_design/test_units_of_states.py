@@ -49,7 +49,8 @@ def test_controller_does_not_depend_on_the_units_of_the_states(name):
 def test_placed_gain_and_projection_are_in_the_units_of_the_states():
     poles = -1.0 - 0.2 * np.arange(6)
     plain, odd = (control.place(_plant(d), poles).gain for d in (np.ones(6), UNITS))
-    np.testing.assert_allclose(odd / UNITS, plain, rtol=1e-6)
+    # gains follow from eigenvectors whose rounding depends on the processor: 2e-6 was seen
+    np.testing.assert_allclose(odd / UNITS, plain, rtol=1e-5)
     taus = [
         control.synthesis.optimal_projection(_standard(d), 5, commands=1, measured=1).projection
         for d in (np.ones(6), UNITS)

@@ -224,7 +224,7 @@ def test_event(scratch: Scratch) -> None:
         "docs/studies.md", '`side` (`"upper"`, `"lower"`), `restitution` |\n', "| `ratchet` | `joint` |\n"
     )
     scratch.write("ratchet.toml", STUDY)
-    read = "from articulus.study import read_study; print(read_study('ratchet.toml').events)"
+    read = "from articulus.study import read_study; print(read_study('ratchet.toml').settings.events)"
     assert scratch.python("-c", read) == "(Ratchet(joint='joint1', name='ratchet 0'),)\n"
     scratch.passes("tests/study/test_docs.py", "-k", "every_key")
 

@@ -78,11 +78,13 @@ def test_frequency_response_agrees_with_the_state_space_and_with_statics():
     system = state_space(s)
     assert system.inputs == ("push",)
     assert system.outputs == ("tip", "speed")
-    np.testing.assert_allclose(found, system.response(omega), rtol=1e-7, atol=1e-12)
+    # a rate at rest is a difference of terms as large as the stiffness: rounding leaves some 1e-11 of the largest response
+    allowed = 1e-10 * np.abs(found).max()
+    np.testing.assert_allclose(found, system.response(omega), rtol=1e-7, atol=allowed)
     theirs = system.to_control()(
         1j * omega, squeeze=False
     )  # python-control's evaluation of the same matrices
-    np.testing.assert_allclose(found, np.moveaxis(theirs, -1, 0), rtol=1e-7, atol=1e-12)
+    np.testing.assert_allclose(found, np.moveaxis(theirs, -1, 0), rtol=1e-7, atol=allowed)
     np.testing.assert_allclose(found[0, 0, 0], 1.5**3 / (3 * 4.0), rtol=1e-9)
 
 

@@ -92,7 +92,7 @@ def test_coupled_joints_keep_their_limits(geared: art.Mechanism, scheme: str) ->
 def test_coupled_joints_that_cannot_be_named(geared: art.Mechanism) -> None:
     with pytest.raises(InputError, match=r"goal: found position of wrist off by 0.2"):
         plan(geared, [0.0], [0.6], duration=1.0)
-    with pytest.raises(InputError, match=r"joints: found 'wrist', a coupled joint that follows 'hinge'"):
+    with pytest.raises(InputError, match=r"actuators: found 'wrist', a coupled joint that follows 'hinge'"):
         plan(geared, [0.0], [0.3], duration=1.0, actuators=["wrist"])
     with pytest.raises(InputError, match=r"effort: found 'wrist', a coupled joint that follows 'hinge'"):
         plan(geared, [0.0], [0.3], duration=1.0, torque_limit={"wrist": 3.0})

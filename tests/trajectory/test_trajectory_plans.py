@@ -172,7 +172,7 @@ def test_coarse_meshes_are_doubted_where_they_lead_elsewhere(
 def test_bad_input_is_named(arm: art.Mechanism) -> None:
     with pytest.raises(InputError, match=r"cost: found \"speed\""):
         plan(arm, START, GOAL, duration=1.0, cost="speed")
-    with pytest.raises(InputError, match=r"effort: found joint 'elbow'; valid names: joint1, joint2"):
+    with pytest.raises(InputError, match=r"torque_limit: found joint 'elbow'; valid names: joint1, joint2"):
         plan(arm, START, GOAL, duration=1.0, torque_limit={"elbow": 3.0})
     with pytest.raises(InputError, match=r"weight on time with the given duration"):
         plan(arm, START, GOAL, duration=1.0, cost="time")

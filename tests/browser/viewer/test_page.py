@@ -198,7 +198,7 @@ def test_a_defect_is_told_and_the_page_stays_connected(
     parts = urlsplit(served.url)
     with connect(served.url.replace("http", "ws") + "socket", origin=f"http://{parts.netloc}") as line:
         with monkeypatch.context() as patch:
-            patch.setattr("articulus.browser.viewer.posing.Posing.moved", broken)
+            patch.setattr("articulus.browser.viewer.posing.Posing.move", broken)
             line.send(json.dumps({"id": 1} | asked))
             answer = json.loads(line.recv(timeout=60))
         assert answer == {"kind": "answer", "error": "ZeroDivisionError: nothing to divide by", "id": 1}

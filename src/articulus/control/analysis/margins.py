@@ -213,7 +213,10 @@ def margins(loop: Any, *, at: str = "commands", independent: bool = False) -> Ma
 def _channel(curve: _Curve, name: str, i: int) -> ChannelMargins:
     w, values = curve.grid, curve.channel(curve.grid, i)
     ups, downs = [(np.inf, np.nan)], [(0.0, np.nan)]
+    rounding = np.finfo(float).eps * np.abs(values).max(initial=0.0)
     for omega, value in _phase_crossings(curve, i, w, values):
+        if abs(value) <= rounding:  # zero but for rounding: no gain takes it to -1
+            continue
         factor = -1.0 / value
         if factor > 1:
             ups.append((factor, omega))

@@ -84,7 +84,7 @@ def least_ratio(
     free = np.linalg.svd(along[None])[2][1:].T
     above, below = Basis(P), Basis(E[None])
     x, lam = x.copy(), ratio(above, below, x)
-    if not free.shape[1]:
+    if not free.shape[1] or not len(x):
         return x, lam
     level, active = lam + np.maximum(0.1 * np.abs(lam), 1e-3), np.arange(len(x))
     held, y, now = above, x.copy(), lam.copy()
