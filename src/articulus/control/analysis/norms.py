@@ -303,19 +303,13 @@ def _crossings(H: np.ndarray, poles: np.ndarray) -> np.ndarray:
     slowest = np.abs(poles)[np.abs(poles) > 0].min(initial=size)
     while size > slowest / LEVEL:
         size *= LEVEL
-        with np.errstate(divide="ignore", invalid="ignore"):
-            values = size + 1.0 / np.linalg.eigvals(_inverse_beside(H, size))
+        try:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                values = size + 1.0 / np.linalg.eigvals(np.linalg.inv(H - size * np.eye(len(H))))
+        except np.linalg.LinAlgError:  # singular to the last bit: what is slower is lost in rounding, the net of frequencies has to see it
+            break
         found.append(_imaginary(values[np.abs(values) < size / LEVEL], ROUNDING * size))
     return np.unique(np.concatenate(found))
-
-
-def _inverse_beside(H: np.ndarray, shift: float) -> np.ndarray:
-    """Return (H - shift)^-1; where the shift is an eigenvalue to the last bit, that of a matrix as near as rounding is."""
-    shifted = H - shift * np.eye(len(H))
-    try:
-        return np.linalg.inv(shifted)
-    except np.linalg.LinAlgError:
-        return np.linalg.inv(shifted - np.finfo(float).eps * np.linalg.norm(H) * np.eye(len(H)))
 
 
 def _hamiltonian(model: LinearModel, level: float) -> np.ndarray:
