@@ -159,7 +159,9 @@ def test_chunks_that_fail_at_random_cost_nothing(
         def close(self) -> None:
             pass
 
-    monkeypatch.setattr("articulus.study.campaign.calls.WorkerOptions.made", lambda how, planned, scale: Unlucky())
+    monkeypatch.setattr(
+        "articulus.study.campaign.calls.WorkerOptions.made", lambda how, planned, scale: Unlucky()
+    )
     monkeypatch.setattr(driver, "FIRST_CHUNK", 2)
     monkeypatch.setattr(driver, "CHUNK_SECONDS", 0.0)
     assert art.campaign.run(STUDY).table.same(whole.table)

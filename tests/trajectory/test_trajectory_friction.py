@@ -80,7 +80,8 @@ def test_restarts_and_positions_leave_a_saddle() -> None:
 
 def test_a_way_that_is_too_long_for_a_speed_limit_is_refused_at_once() -> None:
     with pytest.raises(
-        InputError, match=r"velocity_limit: found the limit 0.5 .* of joint1, which has 1 .* expected at least 1"
+        InputError,
+        match=r"velocity_limit: found the limit 0.5 .* of joint1, which has 1 .* expected at least 1",
     ):
         plan(art.load("two_link"), [0, 0], [1.0, 0.1], duration=1.0, velocity_limit=0.5)
 
