@@ -23,7 +23,7 @@ class Labels:
 
     Parameters
     ----------
-    degrees of freedom : sequence of str, (nv,)
+    freedoms : sequence of str, (nv,)
     position_units, velocity_units, force_units : sequences of str, (nv,)
     t : float [s]
     name : str

@@ -451,7 +451,7 @@ class Tree:
         The constants of every node.
     parents : tuple of int
         Parent of every node, ROOT for the ground.
-    degrees of freedom : tuple of tuple of int
+    freedoms : tuple of tuple of int
         Where the rates of every node stand in v; those of a station are the modal rates of its body.
     modes : tuple of tuple of int
         Where the modal rates of the body of every node stand in v.

@@ -31,7 +31,7 @@ class Structure:
         Of the nodes.
     positions : array, (nodes, 3) [m]
         Of the nodes.
-    degrees of freedom : array of int, (n, 2)
+    freedoms : array of int, (n, 2)
         Node and component (see `COMPONENTS`) of each degree of freedom.
     M, K, D : sparse array, (n, n)
         Mass, stiffness, damping; D = 0 if not given.

@@ -29,7 +29,7 @@ class Assembly:
         Number of independent rows.
     redundant : tuple of str
         Rows that follow from the others here, and would do no harm if they were left out.
-    degrees of freedom : int
+    freedoms : int
         Velocities that remain free, nv - rank.
     """
 
