@@ -71,6 +71,7 @@ _PACKAGES = {
     "campaign": "study.campaign",
     "cases": "cases",
     "control": "control",
+    "design": "design",
     "files": "model.files",
     "integrate": "simulation.integrate",
     "inversion": "motion.inversion",
