@@ -179,7 +179,14 @@ def crossings() -> Drawing:
 
 FLOORS = (
     ("use it", (("cli", "command line"), ("cases", "published numbers"), ("bench", "speed"))),
-    ("show it", (("design", "fits, co-design"), ("study", "studies, campaigns, reports"), ("browser", "pages, drive"))),
+    (
+        "show it",
+        (
+            ("design", "fits, co-design"),
+            ("study", "studies, campaigns, reports"),
+            ("browser", "pages, drive"),
+        ),
+    ),
     ("decide", (("control", "analysis, reduction, design"), ("motion", "trajectory, inversion"))),
     ("run it", (("simulation", "loop, components, integrate, solve, running, results"),)),
     ("equations", (("dynamics", "one algorithm per file; quantities; the class Mechanism"),)),

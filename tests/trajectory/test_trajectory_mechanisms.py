@@ -94,7 +94,9 @@ def test_coupled_joints_that_cannot_be_named(geared: art.Mechanism) -> None:
         plan(geared, [0.0], [0.6], duration=1.0)
     with pytest.raises(InputError, match=r"actuators: found 'wrist', a coupled joint that follows 'hinge'"):
         plan(geared, [0.0], [0.3], duration=1.0, actuators=["wrist"])
-    with pytest.raises(InputError, match=r"torque_limit: found 'wrist', a coupled joint that follows 'hinge'"):
+    with pytest.raises(
+        InputError, match=r"torque_limit: found 'wrist', a coupled joint that follows 'hinge'"
+    ):
         plan(geared, [0.0], [0.3], duration=1.0, torque_limit={"wrist": 3.0})
 
 
