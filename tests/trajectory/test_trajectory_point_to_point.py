@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,29 @@ def test_random_states_are_reached_within_limits() -> None:
     assert (run.duration >= run.least.max(-1) * (1 - 1e-12)).all()
     slow = point_to_point(**given, duration=3.0 * float(run.duration.max()))
     check(slow, given)
+
+
+@pytest.mark.parametrize("pushed", [False, True])
+def test_one_motion_is_that_of_many(pushed: bool) -> None:
+    """A call for one motion reuses arrays of its thread: the same numbers as for many at once, in every thread, and earlier motions stay as they are."""
+    given = states(7, 40, 4)
+    if not pushed:
+        given = {
+            name: 0.0 * x if "_acceleration" in name and name[:3] != "acc" else x for name, x in given.items()
+        }
+    many = point_to_point(**given)
+
+    def one(k: int) -> PointMotion:
+        return point_to_point(**{name: x[k] if x.ndim == 2 else x for name, x in given.items()})
+
+    with ThreadPoolExecutor(4) as pool:
+        for motions in ([one(k) for k in range(40)], list(pool.map(one, range(40)))):
+            assert [m.duration for m in motions] == many.duration.tolist()
+            for name in ("start", "least", "parts", "share", "ends", "jerk_limit"):
+                assert np.array_equal(
+                    [getattr(m, name) for m in motions],
+                    np.broadcast_to(getattr(many, name), (40, *getattr(many[0], name).shape)),
+                )
 
 
 def test_units_do_not_matter() -> None:
@@ -163,9 +187,10 @@ def test_no_shorter_duration_is_possible() -> None:
     run = point_to_point(
         0.0, way[:, None], **columns, velocity_limit=V[:, None], acceleration_limit=1.0, jerk_limit=1.0
     )
-    ends = np.stack([v[0], a[0], v[1], a[1]], -1)[:, None]
+    one = np.ones(count)
+    rows = np.stack([0 * one, v[0], a[0], way, v[1], a[1], V, one, one], -1)[:, None]
     shares = (1 - 1e-10) * np.concatenate([rng.uniform(0, 1, 1000), 1 - 10.0 ** rng.uniform(-9, 0, 1000)])
-    margin = parts()(run.least * shares, way[:, None], ends, V[:, None])[3]
+    margin = parts()(rows, run.least * shares)[..., -1]
     assert not (margin >= 0).any()
     q, v1, a1, _ = run[:].at(np.asarray(run.duration)[:, None])
     assert (np.abs(q[:, 0, 0] - way) <= 1e-11 * (np.abs(way) + V * run.duration)).all()

@@ -29,12 +29,14 @@ from casadi import MX, SX
 from articulus import kernel
 from articulus.kernel import Kernel
 from articulus.motion.trajectory.extreme_motion import (
+    ROW,
     TINY,
     Ends,
     longest,
     mirror,
     mix,
     quickest,
+    scaled,
     time_at_top_speed,
 )
 
@@ -44,6 +46,8 @@ ROUNDING = 4e-15
 """Share of a duration that is added, so that it is possible for certain."""
 NONE = 1e200
 """In place of a duration that is not possible."""
+BEGINNINGS = 25
+"""Durations at which possible ones may begin."""
 
 
 def _value(c: SX, x: SX) -> tuple[SX, SX, SX]:
@@ -138,17 +142,20 @@ def _candidates() -> ca.Function:
 
 @cache
 def beginnings() -> Kernel:
-    """Return native code: way, ends and V to the durations, (23,), at which possible ones may begin; those that are not possible are `NONE`."""
+    """Return native code: the numbers of a joint (`extreme_motion.ROW`) to the largest share that the states at the ends take of their limits, the least
+    duration, and those [s] at which possible ones may begin, (27,); what is not possible is `NONE`."""
 
     def build() -> ca.Function:
-        way, ends, V = MX.sym("way"), MX.sym("ends", 4), MX.sym("V")
+        row = MX.sym("row", len(ROW))
+        way, ends, V, time, worst = scaled()(row)
         t, x, e, top = SX.sym("t"), SX.sym("x"), SX.sym("e", 4), SX.sym("top")
         margin = mix(t, x, ca.vertsplit(e), top)[3]
         kept = ca.if_else((t >= 0) * (margin >= 0), t, NONE)
         keep = ca.Function("keep", [t, x, e, top], [kept])
         found = ca.vertsplit(_candidates()(way, ends, V) * (1 + ROUNDING))
-        return ca.Function(
-            "beginnings", [way, ends, V], [ca.vertcat(*(keep(T, way, ends, V) for T in found))]
-        )
+        durations = time * ca.vertcat(*(keep(T, way, ends, V) for T in found))
+        each = SX.sym("each", len(found))
+        least = ca.Function("least", [each], [ca.mmin(each)])
+        return ca.Function("beginnings", [row], [ca.vertcat(worst, least(durations), durations)])
 
-    return kernel.cached("point to point beginnings 1", build, finite=False, ranks=lambda: ((0, 1, 0), (1,)))
+    return kernel.cached("point to point beginnings 3", build, finite=False)

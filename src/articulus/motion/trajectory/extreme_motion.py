@@ -21,11 +21,27 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from casadi import SX
+from casadi import MX, SX
 
 from articulus import kernel
-from articulus.errors import NumericalError
-from articulus.kernel import NEVER, Kernel, Recurrence
+from articulus.kernel import Kernel
+
+ROW = (
+    "start", "start_velocity", "start_acceleration", "end", "end_velocity", "end_acceleration",
+    "velocity_limit", "acceleration_limit", "jerk_limit",
+)  # fmt: skip
+"""Numbers of a joint, as native code reads them."""
+SHARES = (
+    "acceleration at the start",
+    "acceleration at the end",
+    "speed at the start",
+    "speed at the end",
+    "speed that follows from the acceleration at the start",
+    "speed that comes before the acceleration at the end",
+)
+"""What is compared with limits at the ends."""
+FAR = 1 + 1e-9
+"""Largest share of a limit that a state may take: a limit that is met counts as kept whatever the rounding of units."""
 
 JERKS = np.array([1.0, 0.0, -1.0, 0.0, -1.0, 0.0, 1.0])
 """Jerks of the parts of an extreme motion that ends ahead."""
@@ -209,69 +225,113 @@ def _symbols() -> tuple[SX, SX, SX, SX]:
 
 
 @cache
+def scaled() -> ca.Function:
+    """Return the function of the numbers of a joint (`ROW`) to way, ends and V in units in which the limits of acceleration and jerk are 1, the unit of
+    time, and the largest share of its limit that the states at the ends take: infinite where the numbers are no numbers, or limits not above zero."""
+    row = SX.sym("row", len(ROW))
+    q0, v0, a0, q1, v1, a1, V, A, J = ca.vertsplit(row)
+    time = A / J
+    speed = A * time
+    ends = ca.vertcat(v0 / speed, a0 / A, v1 / speed, a1 / A)
+    valid = (ca.fmin(ca.fmin(V, A), J) > 0) * (0 * ca.sum1(row) == 0)
+    worst = ca.if_else(valid, ca.mmax(ca.vertcat(*end_shares(ca.vertsplit(ends), V / speed))), np.inf)
+    return ca.Function("scaled", [row], [(q1 - q0) / (speed * time), ends, V / speed, time, worst])
+
+
+def end_shares(ends: Ends, V: SX) -> list[SX]:
+    """Return what the states at the ends take of their limits, in the order of `SHARES`."""
+    v0, a0, v1, a1 = ends
+    # speeds that follow when the acceleration is taken back at once, or came before
+    after, before = v0 + a0 * ca.fabs(a0) / 2, v1 - a1 * ca.fabs(a1) / 2
+    return [ca.fabs(x) for x in (a0, a1, v0 / V, v1 / V, after / V, before / V)]
+
+
+@cache
 def parts() -> Kernel:
-    """Return native code: T, way, ends and V to the parts of both extreme motions, the share of the first, and a number below zero if T is impossible."""
+    """Return native code: the numbers of a joint (`ROW`) and T [s] to the parts of both extreme motions [s], the share of the first, and a number below zero if
+    T is impossible, (16,)."""
 
     def build() -> ca.Function:
-        T, way, ends, V = _symbols()
-        return ca.Function("parts", [T, way, ends, V], list(mix(T, way, ca.vertsplit(ends), V)))
+        row, T = MX.sym("row", len(ROW)), MX.sym("T")
+        way, ends, V, time, _ = scaled()(row)
+        t, w, e, top = _symbols()
+        mixed = ca.Function("mix", [t, w, e, top], list(mix(t, w, ca.vertsplit(e), top)))
+        ahead, behind, share, margin = mixed(T / time, way, ends, V)
+        times = time * ca.fmax(ca.vertcat(ahead, behind), 0)
+        return ca.Function("parts", [row, T], [ca.vertcat(times, share, margin)])
 
-    return kernel.cached(
-        "point to point parts 6", build, finite=False, ranks=lambda: ((0, 0, 1, 0), (1, 1, 0, 0))
+    return kernel.cached("point to point parts 8", build, finite=False)
+
+
+@cache
+def _beginning() -> ca.Function:
+    _, way, ends, V = _symbols()
+    return ca.Function("begin", [way, ends, V], list(_begin(way, ca.vertsplit(ends), V)))
+
+
+def _repeated(x: MX, p: MX) -> MX:
+    """Return the state of the search after `STEPS` more."""
+    state, its = SX.sym("x", 5), SX.sym("p", 9)
+    step = ca.Function("newton", [state, its], [_step(state, its)])
+    for _ in range(STEPS):
+        x = step(x, p)
+    return x
+
+
+def _intervals() -> ca.Function:
+    """Return the function of the state of the search and the unit of time to the least duration, and between which others are not possible, [s]."""
+    x, time = SX.sym("x", 5), SX.sym("time")
+    _, r, s1, s2, some = ca.vertsplit(x)
+    some = some * (s2 > s1)
+    least = ca.if_else(some * (s1 < r) * (r < s2), s2, r)
+    return ca.Function("intervals", [x, time], [time * ca.vertcat(least, some * s1, some * s2)])
+
+
+@cache
+def possible_durations() -> Kernel:
+    """Return native code: the numbers of a joint (`ROW`) to the largest share that its states at the ends take of their limits, and to r, s_1 and s_2 [s], (4,).
+
+    Durations from r on are possible, but for those between s_1 and s_2 (both zero if there are none). The accelerations at the ends have to be zero. The share is
+    infinite where the numbers are no numbers, limits not above zero, or the search did not end within `STEPS` steps (`search_on`).
+    """
+
+    def build() -> ca.Function:
+        row = MX.sym("row", len(ROW))
+        way, ends, V, time, worst = scaled()(row)
+        x, p = _beginning()(way, ends, V)
+        x = _repeated(x, p)
+        worst = ca.if_else(x[0] <= CONVERGED, worst, np.inf)
+        return ca.Function("durations", [row], [ca.vertcat(worst, _intervals()(x, time))])
+
+    return kernel.cached("point to point durations 2", build, finite=False)
+
+
+@cache
+def _going_on() -> tuple[Kernel, Kernel, Kernel]:
+    """Return native code: the numbers of a joint to the state of the search, its parameters, unit of time and largest share; `STEPS` more; the end of it."""
+
+    def begin() -> ca.Function:
+        row = MX.sym("row", len(ROW))
+        way, ends, V, time, worst = scaled()(row)
+        return ca.Function("begin", [row], [*_beginning()(way, ends, V), time, worst])
+
+    def more() -> ca.Function:
+        x, p = MX.sym("x", 5), MX.sym("p", 9)
+        return ca.Function("more", [x, p], [_repeated(x, p)])
+
+    functions = {"begin": begin, "more": more, "end": _intervals}
+    return tuple(  # type: ignore[return-value]
+        kernel.cached(f"point to point {name} 8", build, finite=False) for name, build in functions.items()
     )
 
 
-@cache
-def _beginning() -> Kernel:
-    def build() -> ca.Function:
-        _, way, ends, V = _symbols()
-        return ca.Function("begin", [way, ends, V], list(_begin(way, ca.vertsplit(ends), V)))
-
-    return kernel.cached("point to point begin 6", build, finite=False, ranks=lambda: ((0, 1, 0), (1, 1)))
-
-
-@cache
-def _stepping() -> Recurrence:
-    def build() -> Sequence[ca.Function]:
-        x, p, w, k = SX.sym("x", 5), SX.sym("p", 9), SX.sym("w", 0), SX.sym("k")
-        return [ca.Function("newton", [x, p, w, k], [_step(x, p)], ["x", "p", "w", "k"], ["x_next"])]
-
-    return kernel.recurrence("point to point newton 6", build, 1)
-
-
-def _take_steps(x: np.ndarray, p: np.ndarray) -> None:
-    rows = len(x)
-    log = np.empty((rows, 1, 1))
-    _stepping().on(x, p, np.zeros((STEPS, 0)), np.full(rows, NEVER), log, every=STEPS)(0, STEPS)
-
-
-def possible_durations(way: np.ndarray, ends: np.ndarray, top: np.ndarray) -> np.ndarray:
-    """Return r, s_1 and s_2, (3, ...): durations from r on are possible, but for those between s_1 and s_2 (both zero if there are none).
-
-    Parameters
-    ----------
-    way : array, (...)
-        From start to end, in units in which the limits of acceleration and jerk are 1.
-    ends : array, (..., 4)
-        Speed and acceleration at the start and at the end; the accelerations are zero.
-    top : array, (...)
-        Limits of speed.
-    """
-    x, p = _beginning()(way, ends, top)
-    shape = x.shape[:-1]
-    x, p = np.ascontiguousarray(x.reshape(-1, 5)), np.ascontiguousarray(p.reshape(-1, 9))
-    _take_steps(x, p)
+def search_on(rows: np.ndarray) -> np.ndarray:
+    """Return what `possible_durations` does of joints (k, 9) whose search takes more steps."""
+    begin, more, end = _going_on()
+    x, p, time, worst = begin(rows)
     for _ in range(ROUNDS):
-        open_ = np.flatnonzero(~(x[:, 0] <= CONVERGED))
-        if not open_.size:
+        x = more(x, p)
+        if (x[:, 0] <= CONVERGED).all():
             break
-        some, their = x[open_], p[open_]
-        _take_steps(some, their)
-        x[open_] = some
-    if not (np.isfinite(x).all() and (x[:, 0] <= 1e-9).all()):
-        raise NumericalError(
-            "point_to_point: no duration was found to be possible; expected finite limits of similar sizes"
-        )
-    found = x[:, 1:4].T.copy()
-    found[1:] *= (x[:, 4] > 0) & (x[:, 3] > x[:, 2])
-    return found.reshape(3, *shape)
+    good = np.isfinite(x).all(-1) & (x[:, 0] <= 1e-9)
+    return np.column_stack([np.where(good, worst, np.inf), end(x, time)])

@@ -10,6 +10,7 @@ all.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -23,39 +24,26 @@ from articulus import kernel
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError, NumericalError
 from articulus.motion.motion import Motion, MotionState
-from articulus.motion.trajectory.durations import NONE, beginnings
-from articulus.motion.trajectory.extreme_motion import JERKS, possible_durations
-from articulus.motion.trajectory.extreme_motion import parts as parts_of
+from articulus.motion.trajectory.durations import BEGINNINGS, beginnings
+from articulus.motion.trajectory.extreme_motion import (
+    FAR,
+    JERKS,
+    ROW,
+    SHARES,
+    end_shares,
+    parts,
+    possible_durations,
+    scaled,
+    search_on,
+)
 from articulus.motion.trajectory.points import numbers, require_joints
 
 PARTS = 7
 """Parts with constant jerk of an extreme motion."""
-SHARES = (
-    "acceleration at the start",
-    "acceleration at the end",
-    "speed at the start",
-    "speed at the end",
-    "speed that follows from the acceleration at the start",
-    "speed that comes before the acceleration at the end",
-)
-"""What is compared with limits at the ends."""
-STATES = "start", "end", "start_velocity", "end_velocity", "start_acceleration", "end_acceleration"
-LIMITS = "velocity_limit", "acceleration_limit", "jerk_limit"
-
-
-@cache
-def _shares() -> kernel.Kernel:
-    """Return native code: ends and V to what the states at the ends take of the limits, (6,), in the order of `SHARES`."""
-
-    def build() -> ca.Function:
-        ends, V = SX.sym("ends", 4), SX.sym("V")
-        v0, a0, v1, a1 = ca.vertsplit(ends)
-        # speeds that follow when the acceleration is taken back at once, or came before
-        after, before = v0 + a0 * ca.fabs(a0) / 2, v1 - a1 * ca.fabs(a1) / 2
-        speeds = ca.vertcat(v0, v1, after, before) / V
-        return ca.Function("shares", [ends, V], [ca.fabs(ca.vertcat(a0, a1, speeds))])
-
-    return kernel.cached("point to point shares 1", build, finite=False, ranks=lambda: ((1, 0), (1,)))
+FLOAT = np.dtype(float)
+LIMITS = ROW[6:9]
+MOST = 1e150
+"""Durations from which on none is possible."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,122 +167,209 @@ def point_to_point(
     InputError
         A state at an end breaks a limit, or cannot be left or reached without breaking one; a given duration is not possible.
     """
-    given = (
+    if duration is not None and not (np.ndim(duration) == 0 and np.isfinite(duration)):
+        raise InputError(
+            f"point_to_point: duration = {duration!r}; expected one number of seconds for all motions"
+        )
+    arrays = _arrays(
         start,
-        end,
         start_velocity,
-        end_velocity,
         start_acceleration,
+        end,
+        end_velocity,
         end_acceleration,
         velocity_limit,
         acceleration_limit,
         jerk_limit,
     )
-    if duration is not None and not (np.ndim(duration) == 0 and np.isfinite(duration)):
-        raise InputError(
-            f"point_to_point: duration = {duration!r}; expected one number of seconds for all motions"
-        )
-    q0, q1, v0, v1, a0, a1, V, A, J = _numbers(given)
-    time = A / J
-    speed = A * time
-    scaled = _Scaled(
-        (q1 - q0) / (speed * time), np.stack([v0 / speed, a0 / A, v1 / speed, a1 / A], -1), V / speed, time
+    shape = _shape(arrays)
+    pushed = bool(arrays[2].any() or arrays[5].any())
+    found = _one(arrays, shape[0], pushed) if len(shape) == 1 and duration is None else None
+    rows, durations, T, parts = found or _many(
+        _filled(np.empty((*shape, len(ROW))), arrays), pushed, duration
     )
-    scaled.require_possible()
-    if scaled.ends[..., 1::2].any():
-        least, T = scaled.together(beginnings()(scaled.way, scaled.ends, scaled.top) * time[..., None])
-    else:
-        least, T = scaled.together_of(possible_durations(scaled.way, scaled.ends, scaled.top))
-    if duration is not None:
-        T = np.full(q0.shape[:-1], float(duration))
-    ahead, behind, share, margin = scaled.parts(T[..., None] / time)
-    if duration is not None:
-        _require_duration(T, least, margin)
-    parts = np.maximum(np.stack([ahead, behind], -2), 0.0) * time[..., None, None]
-    total = float(T) if not T.shape else T
     return PointMotion(
-        q0, total, least, parts, share, np.stack([v0, a0], -1), J, require_joints(mechanism, q0.shape[-1])
+        rows[..., 0],
+        T,
+        durations[..., 1],
+        parts[..., :-2].reshape(*shape, 2, PARTS),
+        parts[..., -2],
+        rows[..., 1:3],
+        rows[..., 8],
+        require_joints(mechanism, shape[-1]),
     )
 
 
-def _numbers(given: Sequence[Any]) -> np.ndarray:
-    """Return states and limits of all joints of all motions, (9, ..., n)."""
-    names = (*STATES, *LIMITS)
-    arrays = [numbers(x, f"point_to_point: {name}") for name, x in zip(names, given)]
+def _arrays(*given: Any) -> list[np.ndarray]:
+    """Return what is given as arrays of numbers, in the order of `ROW`."""
+    return [
+        x if type(x) is np.ndarray and x.dtype is FLOAT else numbers(x, "point_to_point: ", name)
+        for name, x in zip(ROW, given)
+    ]
+
+
+def _shape(arrays: Sequence[np.ndarray]) -> tuple[int, ...]:
+    """Return how many motions there are, along each axis, and how many joints."""
     try:
-        shape = np.broadcast_shapes(*(x.shape for x in arrays)) or (1,)
-        found = np.empty((len(arrays), *shape))
-        for row, x in zip(found, arrays):
-            row[...] = x
+        shape = np.broadcast(*arrays).shape or (1,)
     except ValueError:
-        shapes = ", ".join(f"{n} {x.shape}" for n, x in zip(names, arrays))
+        shapes = ", ".join(f"{n} {x.shape}" for n, x in zip(ROW, arrays))
         raise InputError(
             f"point_to_point: found shapes {shapes}; expected shapes that fit together"
         ) from None
-    if not found.shape[-1]:
+    if not shape[-1]:
         raise InputError("point_to_point: found positions of no joints; expected at least one")
-    if not (np.isfinite(found).all() and (found[-3:] > 0).all()):
-        for name, x in zip(names, arrays):
-            if not np.isfinite(x).all() or (name in LIMITS and not (x > 0).all()):
-                above = ", above zero" if name in LIMITS else ""
-                raise InputError(f"point_to_point: {name} = {x}; expected finite numbers{above}")
-    return found
+    return shape
 
 
-@dataclass(frozen=True, eq=False)
-class _Scaled:
-    """Ways, states at the ends and limits of speed in units in which limits of acceleration and jerk are 1, and those units of time."""
+def _filled(rows: np.ndarray, arrays: Sequence[np.ndarray]) -> np.ndarray:
+    for k, x in enumerate(arrays):
+        rows[..., k] = x
+    return rows
 
-    way: np.ndarray
-    ends: np.ndarray
-    top: np.ndarray
-    time: np.ndarray
 
-    def require_possible(self) -> None:
-        shares = _shares()(self.ends, self.top)
-        if shares.max(initial=0.0) <= 1 + 1e-9:
-            return
-        *at, what = (int(k) for k in np.unravel_index(int(np.argmax(shares)), shares.shape))
-        raise InputError(
-            f"point_to_point: the {SHARES[what]} is {shares[*at, what]:.4g} of its limit (joint {at[-1]}{f' of motion {tuple(at[:-1])}' if at[:-1] else ''}); "
-            "expected states within the limits that can be left and reached within them"
-        )
+class _Desk:
+    """One motion of n joints on arrays that stay where they are, with native code prepared for them: what else surrounds a call takes longer than the call."""
 
-    def parts(self, T: np.ndarray) -> tuple[np.ndarray, ...]:
-        return parts_of()(T, self.way, self.ends, self.top)
+    def __init__(self, n: int, pushed: bool):
+        self.rows = np.empty((n, len(ROW)))
+        self.search = (beginnings() if pushed else possible_durations()).bind(self.rows)
+        (self.durations,) = self.search.outputs
+        self.together = _together(n, pushed).bind(self.durations)
+        self.worst, self.T = self.together.outputs
+        self.part = parts().bind(self.rows, self.T)
+        (self.parts,) = self.part.outputs
 
-    def together_of(self, durations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the least duration [s] of every joint, (..., n), and that which is possible for all, (...); of those that `possible_durations` gives."""
-        least, first, last = durations * self.time
-        least = np.where((first < least) & (least < last), last, least)
-        T = least.max(axis=-1)
-        for _ in range(least.shape[-1]):
-            blocked = (first < T[..., None]) & (T[..., None] < last)
-            if not blocked.any():
-                break
-            T = np.maximum(T, np.where(blocked, last, 0.0).max(axis=-1))
-        return least, T
 
-    def together(self, begin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the least duration [s] of every joint, (..., n), and that which is possible for all, (...); of those at which possible ones may begin."""
-        least = begin.min(axis=-1)
-        T = least.max(axis=-1)
-        for _ in range(begin.shape[-1] * begin.shape[-2]):
-            if not np.isfinite(T * (1 / NONE)).all() or (NONE * self.time.min() <= T).any():
-                break
-            blocked = self.parts(T[..., None] / self.time)[3] < 0
-            if not blocked.any():
-                return least, T
-            later = np.where(begin > T[..., None, None], begin, np.inf).min(axis=-1)
-            T = np.maximum(T, np.where(blocked, later, 0.0).max(axis=-1))
+class _Desks(threading.local):
+    """Those of a thread, by number of joints and whether they are pushed."""
+
+    def __init__(self) -> None:
+        self.all: dict[tuple[int, bool], _Desk] = {}
+
+
+_desks = _Desks()
+
+
+def _one(arrays: Sequence[np.ndarray], n: int, pushed: bool) -> tuple[Any, ...] | None:
+    """Return numbers, durations, the least for all joints and its parts of one motion; None where `_many` has to look closer."""
+    desk = _desks.all.get((n, pushed))
+    if desk is None:
+        desk = _desks.all[n, pushed] = _Desk(n, pushed)
+    _filled(desk.rows, arrays)
+    desk.search()
+    desk.together()
+    if not desk.worst.item() <= FAR:
+        return None
+    desk.part()
+    if pushed and not desk.parts[:, -1].min() >= 0:
+        return None
+    return desk.rows.copy(), desk.durations.copy(), desk.T.item(), desk.parts.copy()
+
+
+def _many(rows: np.ndarray, pushed: bool, duration: float | None) -> tuple[Any, ...]:
+    """Return numbers, durations, the least for all joints of each motion or the given one, and its parts; refuse what is not possible."""
+    durations = (beginnings() if pushed else possible_durations())(rows)
+    together = _together(rows.shape[-2], pushed)
+    worst, T = together(durations)
+    if not worst.max() <= FAR and not pushed:
+        slow = ~(durations[..., 0] <= FAR)
+        durations[slow] = search_on(rows[slow])
+        worst, T = together(durations)
+    if not worst.max() <= FAR:
+        _refuse(rows, durations[..., 0])
+    if duration is not None:
+        T = np.full(T.shape, float(duration))
+    found = parts()(rows, T[..., None])
+    if duration is not None:
+        _require_duration(T, durations[..., 1], found[..., -1])
+    elif pushed:
+        T, found = _next_possible(rows, durations[..., 2:], T, found)
+    return rows, durations, T if T.ndim else float(T), found
+
+
+def _refuse(rows: np.ndarray, worst: np.ndarray) -> None:
+    """Say what is wrong with rows whose states take more than all of a limit, or are no numbers."""
+    for name, x in zip(ROW, np.moveaxis(rows, -1, 0)):
+        bad = ~(np.isfinite(x) & ((x > 0) | (name not in LIMITS)))
+        if bad.any():
+            above = ", above zero" if name in LIMITS else ""
+            at = _place(bad)
+            raise InputError(
+                f"point_to_point: {name} = {float(x[at])}; expected finite numbers{above} ({_words(at)})"
+            )
+    at = _place(worst)
+    shares = np.array(_shares()(rows[at])).ravel()
+    what = int(np.argmax(shares))
+    if not shares[what] > FAR:
         raise NumericalError(
             "point_to_point: no duration was found to be possible; expected finite limits of similar sizes"
         )
+    raise InputError(
+        f"point_to_point: the {SHARES[what]} is {shares[what]:.4g} of its limit ({_words(at)}); "
+        "expected states within the limits that can be left and reached within them"
+    )
+
+
+def _place(of: np.ndarray) -> tuple[int, ...]:
+    """Return where the largest number is."""
+    return tuple(int(k) for k in np.unravel_index(int(np.argmax(of)), of.shape))
+
+
+def _words(at: tuple[int, ...]) -> str:
+    return f"joint {at[-1]}{f' of motion {at[:-1]}' if at[:-1] else ''}"
+
+
+@cache
+def _shares() -> ca.Function:
+    """Return the function of the numbers of a joint to what its states at the ends take of the limits, (6,)."""
+    row = SX.sym("row", len(ROW))
+    _, ends, V, _, _ = scaled()(row)
+    return ca.Function("shares", [row], [ca.vertcat(*end_shares(ca.vertsplit(ends), V))])
+
+
+@cache
+def _together(n: int, pushed: bool) -> kernel.Kernel:
+    """Return native code: durations of n joints, as `possible_durations` or, for `pushed` ones, `beginnings` gives them, to the largest share that states take of
+    their limits, and the duration that is possible for all joints; for pushed ones the largest of those that are possible for each, with which the search begins.
+    """
+
+    columns = 2 + (BEGINNINGS if pushed else 2)
+
+    def build() -> ca.Function:
+        durations = SX.sym("durations", n, columns)
+        worst, least = ca.mmax(durations[:, 0]), durations[:, 1]
+        T = ca.mmax(least)
+        for _ in range(0 if pushed else n):
+            blocked = (durations[:, 2] < T) * (durations[:, 3] > T)
+            T = ca.fmax(T, ca.mmax(ca.if_else(blocked, durations[:, 3], 0)))
+        return ca.Function("together", [durations], [worst, T])
+
+    key = f"point to point together 1 {n} {columns}"
+    return kernel.cached(key, build, finite=False, ranks=lambda: ((2,), (0, 0)))
+
+
+def _next_possible(
+    rows: np.ndarray, begin: np.ndarray, T: np.ndarray, found: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first duration from T on that is possible for all joints, (...), of those at which possible ones may begin, and its parts."""
+    for _ in range(begin.shape[-1] * begin.shape[-2]):
+        if not np.max(T) < MOST:
+            break
+        margin = found[..., -1]
+        if margin.min() >= 0:
+            return T, found
+        later = np.where(begin > T[..., None, None], begin, np.inf).min(axis=-1)
+        T = np.maximum(T, np.where(margin < 0, later, 0.0).max(axis=-1))
+        found = parts()(rows, T[..., None])
+    raise NumericalError(
+        "point_to_point: no duration was found to be possible; expected finite limits of similar sizes"
+    )
 
 
 def _require_duration(T: np.ndarray, least: np.ndarray, margin: np.ndarray) -> None:
     if (margin < 0).any():
-        at = tuple(int(k) for k in np.unravel_index(int(np.argmin(margin)), margin.shape))
+        at = _place(-margin)
         raise InputError(
             f"point_to_point: duration = {T.flat[0]:g} s is not possible for joint {at[-1]}, whose least is {least[at]:.6g} s; expected more time "
             "(with moving ends some times above the least are not possible either)"

@@ -23,12 +23,12 @@ def point_of(given: Any, what: str) -> Point:
     return float(found[0]), float(found[1]), float(found[2])
 
 
-def numbers(given: Any, what: str) -> np.ndarray:
-    """Return an array of numbers; raise InputError for anything else."""
+def numbers(given: Any, *what: str) -> np.ndarray:
+    """Return an array of numbers; raise InputError, which begins with the words `what`, for anything else."""
     try:
         return np.asarray(given, dtype=float)
     except (TypeError, ValueError):
-        raise InputError(f"{what}: found {given!r}; expected numbers") from None
+        raise InputError(f"{''.join(what)}: found {given!r}; expected numbers") from None
 
 
 def require_joints(mechanism: Mechanism | None, n: int) -> Mechanism | None:
