@@ -108,13 +108,34 @@ def test_frequent_failures_need_one_level_and_failed_runs_count():
     assert found.probability == pytest.approx(0.3, abs=4 * math.sqrt(0.21 / 1000))
 
 
-def test_flat_figures_and_impossible_failures_are_refused():
+def test_flat_figures_are_refused():
     with pytest.raises(NumericalError, match="flat"):
         failure_probability(lambda u: np.full(len(u), -1.0), 2, runs_per_level=100)
-    with pytest.raises(NumericalError, match=r"cannot happen|levels"):
-        failure_probability(lambda u: -1 - u[:, 0] ** 2, 2, runs_per_level=100)
     with pytest.raises(InputError, match="multiple of 10"):
         failure_probability(linear(2), 2, runs_per_level=1005)
+
+
+def test_failures_that_no_run_meets_have_an_upper_bound():
+    """A failure that cannot happen, one 60 deviations away (numbers between 0 and 1 end at 8), and one behind a plateau, at P(z > 5) = 3e-7."""
+    never = failure_probability(lambda u: -1 - u[:, 0] ** 2, 2, runs_per_level=100)
+    assert math.isnan(never.probability)
+    assert 1e-8 < never.bounds[1] < 1e-6  # u^2 is lost beside 1 for u below 1e-8
+    assert "no run failed" in never.warnings[0]
+    assert len(never.points) == 0
+    far = failure_probability(lambda u: special.ndtri(u[:, 0]) - 60.0, 1, runs_per_level=1000)
+    assert math.isnan(far.probability)
+    assert far.bounds[0] == 0.0
+    assert (
+        far.bounds[1] < 1e-12
+    )  # 8.2 deviations are 1e-16; a factor of ten for each of few levels that hang at the end
+
+    def ridge(u):
+        z = special.ndtri(u[:, 0])
+        return np.where(z > 5.0, 1.0, np.minimum(z - 3.0, -0.5))
+
+    hidden = failure_probability(ridge, 1, runs_per_level=1000, seed=4)
+    assert special.ndtr(-5.0) < hidden.bounds[1]
+    assert hidden.at_most == pytest.approx(special.ndtr(-2.5), rel=4 * hidden.variation)
 
 
 # sequential

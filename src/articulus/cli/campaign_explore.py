@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,11 +38,17 @@ def print_rare(study: Path, requirement: str | None, runs: int, given: dict[str,
 
     found = failure_probability(study, requirement, runs_per_level=runs, **given)
     low, high = found.bounds
-    new_console().print(
-        f"{requirement or 'requirement'}: missed with probability {found.probability:.3g}, 95 % bounds about {low:.2g} to {high:.2g}, "
+    how = f"missed with probability {found.probability:.3g}, 95 % bounds about {low:.2g} to {high:.2g}"
+    if math.isnan(found.probability):
+        how = f"missed with a probability below about {high:.2g} (95 %)"
+    console = new_console()
+    console.print(
+        f"{requirement or 'requirement'}: {how}, "
         f"from {found.runs:,} runs on {len(found.levels)} level{'' if len(found.levels) == 1 else 's'}",
         soft_wrap=True,
     )
+    for each in found.warnings:
+        console.print(each, soft_wrap=True)
 
 
 def print_until(

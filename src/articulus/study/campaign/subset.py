@@ -15,6 +15,8 @@ from articulus.study.campaign.search import Badness
 SHARE = 0.1
 """Share of the runs that the next level keeps."""
 MOST_LEVELS = 20
+FLAT = 0.5
+"""Probability of a level that does not get worse, beyond which the figure says nothing."""
 ACCEPTED = 0.44
 """Share of accepted moves that the length of moves is steered to (Papaioannou, Betz, Zwirglmaier & Straub 2015)."""
 
@@ -26,14 +28,19 @@ class Rare:
     Parameters
     ----------
     probability : float
+        NaN where no run failed: then it is below the upper one of `bounds`, and `warnings` says how far the runs came.
     variation : float
-        Estimated standard deviation of the probability over its value, with the correlation of the chains.
+        Estimated standard deviation of the probability over its value, with the correlation of the chains; where no run failed, of that of the last level.
     levels : tuple of float
-        Badness that each level demands; the last one is 0.
+        Badness that each level demands; the last one is 0 where runs failed.
     runs : int
     points : array, (some, dims)
         Points of the unit cube that fail, from the last level.
     confidence : float
+    at_most : float
+        Probability of the last level, which that of the failure is a part of; NaN where runs failed.
+    warnings : tuple of str
+        What is doubtful.
     """
 
     probability: float
@@ -42,16 +49,18 @@ class Rare:
     runs: int
     points: np.ndarray
     confidence: float
+    at_most: float = math.nan
+    warnings: tuple[str, ...] = ()
 
     @property
     def bounds(self) -> tuple[float, float]:
         """Bounds of the probability, as of a log-normal estimate; approximate: in 200 repetitions those of 95 % held it in 87 to 94 %.
 
-        The levels are taken as independent of each other, which they are not quite.
+        The levels are taken as independent of each other, which they are not quite. Where no run failed: 0 and a bound of the probability of the last level.
         """
-        if not self.probability > 0:
-            return 0.0, math.nan
         width = float(special.ndtri((1 + self.confidence) / 2)) * math.sqrt(math.log1p(self.variation**2))
+        if math.isnan(self.probability):
+            return 0.0, min(1.0, self.at_most * math.exp(width))
         return self.probability * math.exp(-width), min(1.0, self.probability * math.exp(width))
 
 
@@ -61,7 +70,8 @@ def failure_probability(
     """Return the probability that the badness is above 0.
 
     Runs of a level that are the worst tenth are where chains of the next one begin; a chain moves in the space of normal variables
-    and stays where the badness is at least that of the level. All chains take a step at once, as one batch.
+    and stays where the badness is at least that of the level. All chains take a step at once, as one batch. Where levels do not get worse
+    any more, or the failure is below 1e-20, what is known is returned: an upper bound (Au & Beck 2001, with the failure as a part of the last level).
 
     Parameters
     ----------
@@ -72,6 +82,11 @@ def failure_probability(
         A multiple of ten; 1000 or more.
     seed : int
     confidence : float
+
+    Raises
+    ------
+    NumericalError
+        More than half of the runs have the same figure: it does not tell where to go.
     """
     chains = round(runs_per_level * SHARE)
     if dims < 1 or runs_per_level < 100 or chains / SHARE != runs_per_level:
@@ -90,14 +105,18 @@ def failure_probability(
         level = _level(bad[order], chains)
         if level >= 0 or np.count_nonzero(bad > 0) >= chains:
             break
-        if levels and level <= levels[-1]:
-            raise NumericalError(
-                f"subset simulation: the figure does not grow beyond {level:.6g} although the failure is at 0: it is flat, or "
-                "this failure cannot happen"
-            )
-        if len(levels) == MOST_LEVELS:
-            raise NumericalError(
-                f"subset simulation: not reached after {MOST_LEVELS} levels: below {probability:.1g}"
+        if (stuck := bool(levels) and level <= levels[-1]) or len(levels) == MOST_LEVELS:
+            if probability > FLAT:
+                raise NumericalError(
+                    f"subset simulation: {100 * probability:.0f} % of the runs are at {level:.6g} and none is worse, the failure is at 0: the figure is flat. "
+                    "Expected one that tells near misses from far ones"
+                )
+            if (bad > 0).any():
+                break
+            told = _unreached(stuck, level, probability)
+            none = np.zeros((0, dims))
+            return Rare(
+                math.nan, math.sqrt(variance), tuple(levels), runs, none, confidence, probability, (told,)
             )
         variance += _squared_variation(bad >= level, steps)
         levels.append(level)
@@ -110,6 +129,15 @@ def failure_probability(
     probability *= float(failed.mean())
     variance += _squared_variation(failed, steps)
     return Rare(probability, math.sqrt(variance), (*levels, 0.0), runs, special.ndtr(z[failed]), confidence)
+
+
+def _unreached(stuck: bool, level: float, probability: float) -> str:
+    """Return in words that no run failed."""
+    how = "does not get worse than that" if stuck else "has come that far"
+    return (
+        f"no run failed: the worst ones miss the failure by {-level:.4g}, with probability {probability:.1g} in the last level, and the figure {how}. "
+        "The failure is rarer, cannot happen, or lies apart from where the figure leads"
+    )
 
 
 def _level(falling: np.ndarray, chains: int) -> float:
