@@ -56,9 +56,13 @@ PROPERTIES = {
     "CBEAM": ("PBEAM", "PBEAML"),
     "CROD": ("PROD",),
     "CQUAD4": SHELL_SECTIONS,
+    "CQUAD8": SHELL_SECTIONS,
     "CTRIA3": SHELL_SECTIONS,
 }
 """Property cards of which an element needs one."""
+
+SHELL_GRIDS = {"CTRIA3": 3, "CQUAD4": 4, "CQUAD8": 8}
+"""Grids of each card of shells."""
 
 JOINS: dict[str, Callable[[Fields], Rigid | Mean | ScalarElement]] = {
     "RBE2": rigid,
@@ -285,7 +289,7 @@ class _Reader:
             return self._mass(f)
         if f.card.name in JOINS:
             return self._join(f)
-        if f.card.name in ("CQUAD4", "CTRIA3"):
+        if f.card.name in SHELL_GRIDS:
             return self._shell(f)
         section, stuff = self._section(f)
         assert isinstance(section, FeSection)
@@ -331,17 +335,21 @@ class _Reader:
         return made
 
     def _shell(self, f: Fields) -> FeShell:
-        """Return the shell of a CQUAD4 or CTRIA3 card."""
+        """Return the shell of a CQUAD4, CQUAD8 or CTRIA3 card; thicknesses stand behind the axis of the material, of a CQUAD8 in front of it."""
         section, _ = self._section(f)
         assert isinstance(section, (ShellSection, LayUp))
-        count = 4 if f.card.name == "CQUAD4" else 3
+        count = SHELL_GRIDS[f.card.name]
         grids = [self._grid_at(f, 2 + i, f"G{i + 1}") for i in range(count)]
         if f.ok and len({g.id for g in grids}) < count:
             f.refuse(2, "G1", ", ".join(str(g.id) for g in grids), "grids that differ")
-        f.zeros(10, 9 + count, "T1 ... T4", "Thicknesses of single corners are not read: give a PSHELL each.")
-        f.ends(10 + count)
-        angle, along = self._material_axis(f, 2 + count, grids)
-        offset = f.real(3 + count, "ZOFFS", 0.0)
+        corners = min(count, 4)
+        axis, last = (14, 16) if count == 8 else (2 + count, 10 + count)
+        f.zeros(
+            10, 9 + corners, "T1 ... T4", "Thicknesses of single corners are not read: give a PSHELL each."
+        )
+        f.ends(last)
+        angle, along = self._material_axis(f, axis, grids)
+        offset = f.real(axis + 1, "ZOFFS", 0.0)
         return FeShell(f.integer(0, "EID"), tuple(g.id for g in grids), section, angle, along, offset)
 
     def _material_axis(self, f: Fields, index: int, grids: list[FeGrid]) -> tuple[float, Vector | None]:

@@ -218,13 +218,13 @@ class PointMass:
 
 @dataclass(frozen=True)
 class FeShell:
-    """A shell between three or four grids; thick where its section yields to transverse shear.
+    """A shell between three, four or eight grids; thick where its section yields to transverse shear.
 
     Parameters
     ----------
     id : int
     grids : tuple of int
-        In order around it.
+        Corners in order around it; of eight the last four are in the middle of its sides, from each corner to the next.
     section : ShellSection or LayUp
     angle : float [rad]
         From the side of the first two grids to the x axis of the material, about the normal; without `along`.

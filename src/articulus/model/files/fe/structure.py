@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
@@ -32,6 +33,7 @@ from articulus.structure.element import (
     EulerBernoulli,
     Lumped,
     MindlinQuadrilateral,
+    MindlinQuadrilateral8,
     MindlinTriangle,
     ScalarSpring,
     ShellQuadrilateral,
@@ -46,6 +48,10 @@ from articulus.structure.ties import Average, Hold, RigidLink, Tie
 
 ALIGNED = 1e-9
 """How far a direction may be from a basic axis to count as that axis."""
+
+STIFF = 1e3
+"""Stiffness against transverse shear of eight-node shells whose section does not yield to it, beside 12 D / thickness^2: the element
+itself softens thin ones, so that more would change nothing."""
 
 
 def node_name(id: int) -> str:
@@ -300,17 +306,34 @@ def _plate(section: ShellSection | LayUp) -> Plate:
     return Plate(ABD, mass + s.nsm, 0.0, mass * s.thickness**2 / 12, shear)
 
 
-def _shell(shell: FeShell, plate: Plate) -> ShellTriangle | ShellQuadrilateral:
-    """Return a thick shell where the section yields to transverse shear, else a thin one."""
+def _shell(shell: FeShell, plate: Plate) -> ShellTriangle | ShellQuadrilateral | MindlinQuadrilateral8:
+    """Return a thick shell where the section yields to transverse shear, else a thin one; eight nodes are always thick ones."""
     plate = plate.turn(shell.angle) if shell.angle else plate
     plate = plate.shift(shell.offset) if shell.offset else plate
     nodes = [node_name(g) for g in shell.grids]
     thick = plate.shear is not None
+    if len(nodes) == 8:
+        plate = plate if thick else _stiff_in_shear(shell, plate)
+        return MindlinQuadrilateral8(nodes[:4], nodes[4:], plate, shell.along)
     if len(nodes) == 3:
         triangle = MindlinTriangle if thick else ShellTriangle
         return triangle(nodes[0], nodes[1], nodes[2], plate, shell.along)
     square = MindlinQuadrilateral if thick else ShellQuadrilateral
     return square(nodes[0], nodes[1], nodes[2], nodes[3], plate, shell.along)
+
+
+def _stiff_in_shear(shell: FeShell, plate: Plate) -> Plate:
+    """Return a section that does not yield to transverse shear as the thick shell of eight nodes takes it."""
+    section = shell.section
+    thickness = (
+        sum(layer.thickness for layer in section.layers) if isinstance(section, LayUp) else section.thickness
+    )
+    bends = plate.ABD.diagonal()[3:]
+    if not bends.min() > 0:
+        raise InputError(
+            f"CQUAD8 {shell.id}: its property {section.id} does not bend (no MID2); expected one that does: take CQUAD4 for a membrane"
+        )
+    return replace(plate, shear=STIFF * 12 / thickness**2 * bends.max() * np.eye(2))
 
 
 # ties

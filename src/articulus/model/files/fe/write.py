@@ -212,8 +212,9 @@ def _shell(shell: FeShell, systems: dict[tuple[float, ...], int]) -> list[str]:
         cards = [_stuff(m) for m in (s.membrane, s.bending, s.shear) if m is not None]
         cards.append(_pshell(s))
     axis = float(np.degrees(shell.angle)) if shell.along is None else systems[shell.along]
-    name = "CQUAD4" if len(shell.grids) == 4 else "CTRIA3"
-    return [*cards, _card(name, shell.id, s.id, *shell.grids, axis, float(shell.offset))]
+    name = {3: "CTRIA3", 4: "CQUAD4", 8: "CQUAD8"}[len(shell.grids)]
+    thicknesses = [None] * 4 if name == "CQUAD8" else []
+    return [*cards, _card(name, shell.id, s.id, *shell.grids, *thicknesses, axis, float(shell.offset))]
 
 
 def _pshell(s: ShellSection) -> str:
