@@ -1,10 +1,10 @@
-"""Hydraulics of the Caterpillar 215B: greatest torque, no-load speed, modes, and a motion in RESOLVED mode."""
+"""Hydraulics of the Caterpillar 215B: greatest torque, no-load speed, modes, and motions in RESOLVED and JOINT mode."""
 
 import casadi as ca
 import numpy as np
 
 import articulus as art
-from articulus.cases.cat215b_hydraulics.machine import modes, resolved_run
+from articulus.cases.cat215b_hydraulics.machine import GAINS, joint_run, modes, resolved_run
 from articulus.model.library.cat215b_drives import DAMPING, GEAR, JOINTS, START, SUPPLY
 from articulus.simulation.loop.components import Expression, HydraulicRotary
 from articulus.simulation.running import simulate
@@ -18,6 +18,7 @@ def compute() -> dict:
         "no-load speed of the cab motor at full opening [rad/s]": no_load_speed(),
         "hydraulic-mechanical modes at the start of the RESOLVED motion [rad/s]": modes(digger, START),
         **resolved_rates(digger),
+        **joint_rates(digger),
     }
 
 
@@ -90,3 +91,32 @@ def resolved_rates(digger: art.Mechanism) -> dict:
             not spool[at[14.9]].any() and np.abs(error[at[14.9]]).max() > 1.0
         ),
     }
+
+
+def joint_rates(digger: art.Mechanism) -> dict:
+    run = joint_run(digger)
+    wanted = run["operator.wanted"]
+    error, rate = np.degrees(wanted - run.q), np.degrees(run.v)
+    spool = np.column_stack([run[f"{joint}.spool"][:, 0] for joint in JOINTS])
+    at = {t: round(t / 0.01) for t in (2.9, 3.0, 7.9, 8.0, 12.9)}
+    kp = np.array(GAINS["kp"])
+    bound = np.degrees(0.005 / (0.05 * kp))  # dead band over spool opening by error
+    first, last = slice(0, at[3.0]), slice(at[8.0], None)
+    return {
+        "JOINT: boom and stick, largest error before 3 s [deg]": [error[first, 1].max(), error[first, 2].min()],
+        "JOINT: errors at 2.9 s [deg]": error[at[2.9]],
+        "JOINT: errors at 7.9 s [deg]": error[at[7.9]],
+        "JOINT: errors at 12.9 s [deg]": error[at[12.9]],
+        "JOINT: spools at 12.9 s [cm]": spool[at[12.9]],
+        "JOINT: errors that the dead band leaves at rest, at most [deg]": bound,
+        "JOINT: errors at 12.9 s stay, within that bound, with all spools closed (1 = yes)": bool(
+            not spool[at[12.9]].any() and (np.abs(error[at[12.9]]) < bound).all() and np.abs(error[at[12.9]]).min() > 0.5
+        ),
+        "JOINT: boom and stick sag at first, cab does not (1 = yes)": bool(
+            error[first, 1].max() > 0.1 and error[first, 2].min() < -0.1 and np.abs(error[first, 0]).max() < 0.01
+        ),
+        "JOINT: the cab does not swing at first, and swings back at the end (1 = yes)": bool(
+            np.abs(rate[first, 0]).max() < 0.1 and rate[last, 0].min() < -0.5
+        ),
+        "JOINT: boom and stick swing at first (1 = yes)": bool((np.ptp(rate[first, 1:3], axis=0) > 3.0).all()),
+    }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The Caterpillar 215B with its actuators and its operator's RESOLVED mode."""
+"""The Caterpillar 215B with its actuators and its operator's JOINT and RESOLVED mode."""
 
 from __future__ import annotations
 
@@ -10,11 +10,16 @@ import numpy as np
 import articulus as art
 from articulus.errors import DoubtfulResult
 from articulus.model.library.cat215b_drives import JOINTS, START, actuators
-from articulus.simulation.loop.components import ResolvedRate
+from articulus.simulation.loop.components import JointRate, ResolvedRate
 from articulus.simulation.results.run import Run
 from articulus.simulation.running import simulate
 
 STEP = 0.01  # s
+GAINS = {"kp": (2.0, 3.0, 2.0, 2.0), "kd": (1.0, 2.0, 1.0, 1.0)}
+"""Table 5.3."""
+MOVING = (3.0, 8.0)  # s
+RATES = np.radians([6.0, 3.0, 6.0, -6.0])
+"""Assumed: joint rates of the JOINT motion in that time, else rest [rad/s]. The profile of the source is in a figure that is lost."""
 
 
 def modes(digger: art.Mechanism, q: np.ndarray) -> np.ndarray:
@@ -53,13 +58,26 @@ def resolved_run(digger: art.Mechanism) -> Run:
     """
     law = ResolvedRate(
         resolved_command(),
-        kp=(2.0, 3.0, 2.0, 2.0),
-        kd=(1.0, 2.0, 1.0, 1.0),
+        **GAINS,
         period=STEP,
         point="wrist",
         tool="bucket",
         name="operator",
     )
+    return _run(digger, law, 15.0)
+
+
+def joint_run(digger: art.Mechanism) -> Run:
+    """Return 13 s in JOINT mode, by the same gains and step."""
+    t = ca.SX.sym("t")
+    moving = ca.logic_and(t > MOVING[0] - STEP / 2, t < MOVING[1] - STEP / 2)
+    command = ca.Function(
+        "command", [t], [ca.if_else(moving, ca.DM(RATES), ca.DM.zeros(4))], ["t"], ["command"]
+    )
+    return _run(digger, JointRate(command, **GAINS, period=STEP, name="operator"), 13.0)
+
+
+def _run(digger: art.Mechanism, law: JointRate | ResolvedRate, duration: float) -> Run:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DoubtfulResult)
-        return simulate(digger, 15.0, q0=START, components=[law, *actuators()], method="rk4", step=STEP)
+        return simulate(digger, duration, q0=START, components=[law, *actuators()], method="rk4", step=STEP)
