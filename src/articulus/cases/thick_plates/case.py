@@ -11,18 +11,28 @@ from articulus.structure.ties import Components
 
 ELEMENTS = 16
 FLAT: Components = ("x", "y", "rz")
+ENDS: Components = ("z", "rx")
+SUPPORTED: dict[str, Components] = {"root": ENDS, "tip": ENDS, "right": ("z", "ry"), "left": ("z", "ry")}
+CLAMPED: dict[str, Components] = SUPPORTED | {"right": ("z", "rx", "ry"), "left": ("z", "rx", "ry")}
 THICKNESSES = (1e-4, 1e-2, 0.1, 0.2)
 SKIN, CORE = Ply(0.025, 1000.0, nu12=0.3), Ply(0.95, 1.0, nu12=0.3)
 
 
 def compute() -> dict:
-    found = [supported_plate(Plate.isotropic(h, 2e11, 0.3, 7800.0)) for h in THICKNESSES]
+    plates = [Plate.isotropic(h, 2e11, 0.3, 7800.0) for h in THICKNESSES]
+    found = [supported_plate(plate) for plate in plates]
+    pressed = [deflections(plate, SUPPORTED) for plate in plates]
     plies = [Ply(0.25, 25.0, 1.0, 0.25, 0.5, 1.0, np.radians(a), G13=0.5, G23=0.2) for a in (0, 90, 90, 0)]
     usual = replace(Plate.laminate(plies), shear=np.diag([0.35, 0.35]) * 5 / 6)
     one = Plate.isotropic(0.02, 2e11, 0.3, 7800.0)
     return {
         "supported square plates, h / a = 1e-4, 0.01, 0.1, 0.2: deflection of the middle over the closed form": [
             w for w, _ in found
+        ],
+        "supported square plates, h / a = 1e-4, 0.01, 0.1, 0.2: 100 w D / q a^4": [w for w, _ in pressed],
+        "the same plates: lowest frequency, omega a^2 sqrt(m / D)": [omega for _, omega in pressed],
+        "square plates, two sides supported and two clamped, h / a = 0.01, 0.1, 0.2: 100 w D / q a^4": [
+            deflections(plate, CLAMPED)[0] for plate in plates[1:]
         ],
         "the same plates: four frequencies, mean ratio to the closed form": [float(f.mean()) for _, f in found],
         "cross-ply [0/90/90/0], shear factor 5/6, a / h = 4, 10, 100: 100 w E2 h^3 / q a^4": [
@@ -40,10 +50,21 @@ def flat(s: Structure) -> Structure:
     return s.fix(dict.fromkeys(s.names, FLAT))
 
 
+def deflections(plate: Plate, supports: dict[str, Components]) -> tuple[float, float]:
+    """Return 100 w D / q a^4 of the middle of a square plate under pressure, and its lowest omega a^2 sqrt(m / D)."""
+    s, D = (
+        flat(panel(1.0, 1.0, plate, elements=(ELEMENTS, ELEMENTS), supports=supports, thick=True)),
+        plate.ABD[3, 3],
+    )
+    assert s.samples is not None
+    load = s.samples.translation.T @ np.outer(s.samples.area, [0.0, 0.0, 1.0]).ravel()
+    w = s.rows(f"node{ELEMENTS // 2}_{ELEMENTS // 2}")[2] @ Statics(s).solve(load)
+    return 100 * float(w * D), float(normal_modes(s, 1).omega[0] * np.sqrt(plate.mass / D))  # fmt: skip
+
+
 def supported_plate(plate: Plate) -> tuple[float, np.ndarray]:
     """Return the deflection of a supported plate of side 1 under pressure and four frequencies, over those of Mindlin's theory."""
-    ends, sides = ("z", "rx"), ("z", "ry")
-    s = flat(panel(1.0, 1.0, plate, elements=(ELEMENTS, ELEMENTS), supports={"root": ends, "tip": ends, "right": sides, "left": sides}, thick=True))  # fmt: skip
+    s = flat(panel(1.0, 1.0, plate, elements=(ELEMENTS, ELEMENTS), supports=SUPPORTED, thick=True))
     assert s.samples is not None
     assert plate.shear is not None
     load = s.samples.translation.T @ np.outer(s.samples.area, [0.0, 0.0, 1.0]).ravel()

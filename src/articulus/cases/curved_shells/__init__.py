@@ -1,0 +1,1 @@
+"""Curved shells of eight-node elements: pinched cylinder, barrel vault, pinched hemisphere."""
