@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from articulus.control.interaction.partitioned import Partitioned
+from articulus.control.interaction import (
+    Partitioned,
+    direct_step_limit,
+    feedback_step_limit,
+    observer_step_limit,
+)
 from articulus.errors import DoubtfulResult, InputError
 from articulus.linear import SecondOrder
 from articulus.model.library import structure
@@ -73,3 +78,26 @@ def test_bad_input_is_named(fields, message):
         Partitioned(S, 0.01, **fields)
     with pytest.raises(InputError, match="whole number of steps"):
         Partitioned(S, 0.01, *F).run(0.0151)
+
+
+def test_limits_of_the_step_are_those_of_the_scheme():
+    """Velocity feedback by equation 9.57, at random numbers: stable below, growing above; infinite where no step grows."""
+    rng = np.random.default_rng(4)
+    finite = 0
+    for w, wc, eta, zeta in 10.0 ** rng.uniform([-0.5, -0.5, -0.5, -2.0], [0.5, 0.5, 0.5, 0.0], size=(30, 4)):
+        s = SecondOrder([[1.0]], [[0.0]], [[w * w]], [[1.0]])
+        limit = feedback_step_limit(eta, wc, zeta, w)
+        finite += np.isfinite(limit)
+        for h in (0.999 * limit, 1.001 * limit) if np.isfinite(limit) else (0.1, 1.0, 10.0):
+            radius = Partitioned(s, h, [[eta * wc**2]], [[zeta * wc]]).spectral_radius()
+            assert (radius > 1 + 1e-9) == (h > limit)
+    assert 5 < finite < 30
+    assert feedback_step_limit(0.0, 2.0, 0.3, 1.0) == np.inf
+    assert direct_step_limit(0.5, 2.0, 0.0) == 0.0
+    assert observer_step_limit(0.5, 2.0, 0.0) == feedback_step_limit(0.5, 2.0)
+
+
+@pytest.mark.parametrize("wrong", [{"eta": -1.0}, {"w_c": np.nan}, {"zeta": np.inf}, {"eta": [1.0, 2.0]}])
+def test_numbers_of_limits_that_are_wrong_are_told(wrong):
+    with pytest.raises(InputError, match=f"step limit, {next(iter(wrong))}: found"):
+        feedback_step_limit(**({"eta": 0.5, "w_c": 2.0} | wrong))

@@ -20,13 +20,17 @@ from articulus.errors import InputError
 from articulus.model.mechanism import Spherical
 from articulus.simulation.integrate import (
     RK4,
+    CentralDifference,
     Euler,
     LieRK4,
+    Momentum,
     SecondOrderProblem,
     SemiImplicitEuler,
 )
 
-methods = pytest.mark.parametrize("method", [SemiImplicitEuler(), LieRK4()], ids=lambda m: m.name)
+methods = pytest.mark.parametrize(
+    "method", [SemiImplicitEuler(), CentralDifference(), LieRK4()], ids=lambda m: m.name
+)
 KEPLER = SecondOrderProblem(attraction)
 SPIN = SecondOrderProblem(free_spin, turn)
 SPIN_START = np.array([1.0, 0.0, 0.0, 0.0]), np.array([0.4, 2.0, -0.3])
@@ -88,6 +92,29 @@ def test_symplectic_euler_does_not_drift_and_euler_does():
     assert abs(late.mean() - early.mean()) < 0.01 * np.ptp(early)
     _, x = Euler().integrate(lambda t, x: np.array([x[1], -np.sin(x[0])]), 0.0, 60.0, [1.0, 0.0], 600)
     assert x[-1, 1] ** 2 / 2 - np.cos(x[-1, 0]) > energy[0] + 1.0
+
+
+@pytest.mark.parametrize(("wh", "grows"), [(1.99, False), (2.01, True)])
+def test_central_differences_are_stable_below_two_over_the_frequency(wh, grows):
+    """Park 1993, after equation 9.20: h w < 2, whatever is predicted of velocities that no force depends on."""
+    spring = SecondOrderProblem(lambda t, q, v: -q)
+    _, q, _ = CentralDifference().integrate(spring, 0.0, 500 * wh, [1.0], [0.0], 500)
+    assert (np.abs(q).max() > 100) == grows
+
+
+def test_balanced_momenta_are_kept_to_rounding_and_the_energy_does_not_drift():
+    """A body that spins freely for 200 s: R J w by equation 9.33; the energy swings by (w h)^2 of itself and no more."""
+    momentum = Momentum(
+        lambda q, v: matrix(q) @ (INERTIA * v),
+        lambda q, v, a: matrix(q) @ (INERTIA * a + np.cross(v, INERTIA * v)),
+        lambda q, v, pi: (matrix(q).T @ pi) / INERTIA,
+    )
+    spin, h = SecondOrderProblem(free_spin, turn, momentum), 0.05
+    _, q, v = CentralDifference().integrate(spin, 0.0, 200.0, *SPIN_START, 4000)
+    pi = np.array([matrix(a) @ (INERTIA * b) for a, b in zip(q, v)])
+    assert np.abs(pi - pi[0]).max() < 1e-12 * np.abs(pi[0]).max() * 4000**0.5
+    energy = (INERTIA * v**2).sum(axis=1)
+    assert np.abs(energy / energy[0] - 1).max() < (np.abs(v).max() * h) ** 2 / 8
 
 
 @methods

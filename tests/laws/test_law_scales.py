@@ -130,7 +130,7 @@ def test_equilibrium(size):
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
-@pytest.mark.parametrize("method", ["rk4", "semi_implicit_euler"])
+@pytest.mark.parametrize("method", ["rk4", "semi_implicit_euler", "central_difference"])
 def test_runs_and_linear_models(size, method):
     found, poles = [], []
     for L, M, T in (scaled(size), (1.0, 1.0, 1.0)):
@@ -194,7 +194,19 @@ EXTREMES = [SIZES[0], SIZES[-1]]
 
 @pytest.mark.parametrize("size", EXTREMES, ids=str)
 @pytest.mark.parametrize(
-    "method", ["euler", "ab2", "ab3", "ab4", "am4", "lie_rk4", "newmark", "hht", "generalized_alpha"]
+    "method",
+    [
+        "euler",
+        "ab2",
+        "ab3",
+        "ab4",
+        "am4",
+        "central_difference",
+        "lie_rk4",
+        "newmark",
+        "hht",
+        "generalized_alpha",
+    ],
 )
 def test_methods_with_fixed_steps(size, method):
     """Steps are the same sums: what differs is rounding, and Newton's stop at 1e-8 of a step."""

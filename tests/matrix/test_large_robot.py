@@ -14,7 +14,7 @@ from robots.packages import ROBOTS, files_of, missing
 
 STEP, END = 1e-3, 4e-3
 FIRST_ORDER = ("euler", "semi_implicit_euler")
-SECOND_ORDER = ("ab2", "newmark", "hht", "generalized_alpha")
+SECOND_ORDER = ("ab2", "central_difference", "newmark", "hht", "generalized_alpha")
 METHODS = tuple(m.name for m in ALL_METHODS if not isinstance(m, Sdirk))  # which is for ball joints
 FILES = [path for path in files_of(ROBOTS, ".urdf") if path.name == "talos_reduced.urdf"]
 pytestmark = [

@@ -102,7 +102,7 @@ def falling() -> art.Mechanism:
     return ball.joint("z", art.Prismatic((0, 0, 1)), "ground", "ball")
 
 
-@pytest.mark.parametrize("method", ["lie_rk4", "newmark", "hht", "generalized_alpha"])
+@pytest.mark.parametrize("method", ["central_difference", "lie_rk4", "newmark", "hht", "generalized_alpha"])
 def test_parameters_of_the_mechanism_with_methods_that_displace_positions(method: str) -> None:
     """z = -g t^2 / 2 is exact for methods of second order."""
     run = art.simulate(falling(), 0.5, method=method, step=0.05, params={"fall": -4.0})

@@ -41,6 +41,7 @@ def parallelogram(t_end: float, speed: float) -> np.ndarray:
         ("rk4", 2e-3, 1e-8),
         ("ab4", 1e-3, 1e-8),
         ("lie_rk4", 2e-3, 1e-8),
+        ("central_difference", 2e-3, 1e-4),
         ("dormand_prince", 0.01, 1e-7),
         ("rosenbrock", 0.01, 1e-6),
         ("cvodes", 0.01, 1e-5),

@@ -1,5 +1,7 @@
 """Doubtful answers are told: which figure, the likely cause; healthy runs say nothing."""
 
+import warnings
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -306,3 +308,17 @@ def test_steps_of_low_order_in_smooth_motion(method, step):
     wrong = np.abs(run.v[-1] - exact.v[-1])[hinges] / np.abs(run.v).max(axis=0)[hinges]
     assert 0.5 * wrong.max() < told < 0.2
     assert art.simulate(m, 1.0, v0=v0, method=method, step=2e-4).ok
+
+
+@pytest.mark.parametrize(
+    ("wh", "told"), [(0.02, ""), (1.0, "phase"), (2.05, "too large for the fastest motion")]
+)
+def test_a_step_beyond_the_limit_of_central_differences_is_told(wh, told):
+    """A mass on a spring, w = 1 rad/s; stable below w h = 2, in phase far below."""
+    m = art.Mechanism("spring", gravity=(0, 0, 0)).body("b", 1.0, inertia=(1, 1, 1))
+    m.joint("x", art.Prismatic((1, 0, 0)), "ground", "b", stiffness=1.0)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        run = art.simulate(m, 40 * wh, q0=[0.1], step=wh, method="central_difference")
+    assert run.ok == (not told)
+    assert told in " ".join(str(w.message) for w in said)

@@ -14,7 +14,15 @@ from articulus.simulation.loop.events import Bounce, Crossing, Switch
 from articulus.simulation.results import RunStatus
 
 G = 9.81
-ONE_STEP = ("rk4", "lie_rk4", "dormand_prince", "rosenbrock", "newmark", "generalized_alpha")
+ONE_STEP = (
+    "rk4",
+    "central_difference",
+    "lie_rk4",
+    "dormand_prince",
+    "rosenbrock",
+    "newmark",
+    "generalized_alpha",
+)
 """Methods that are exact for a ball in free fall."""
 
 

@@ -44,7 +44,8 @@ def recursion(period: float, count: int, delay: int = 0) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    "method", ["rk4", "ab4", "am4", "lie_rk4", "dormand_prince", "cvodes", "newmark", "hht"]
+    "method",
+    ["rk4", "ab4", "am4", "central_difference", "lie_rk4", "dormand_prince", "cvodes", "newmark", "hht"],
 )
 def test_sampled_pd_is_the_exact_recursion(method: str) -> None:
     """Methods of order two and more are exact for a constant force, also those that look back; cvodes to its tolerance."""

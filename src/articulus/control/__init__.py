@@ -4,11 +4,12 @@ Every design method has the form `design = method(plant, ...)`. The plant is a `
 structure or matrices (A, B, C, D); the result is a `Design`: the controller, and the closed loop that was checked.
 
 Methods of one paper and tools of specialists have lists of their own: `control.analysis` (access to modes, zero dynamics),
-`control.reduction` (other reductions), `control.robust` (families of polynomials, diagonal margins, linear fractions, averaging),
+`control.interaction` (control and structure solved in turn), `control.reduction` (other reductions), `control.robust` (families of polynomials, diagonal margins, linear fractions, averaging),
 `control.sampled_response` (Wiener-Hopf design on responses) and `control.synthesis` (output feedback, absorbers, projections).
 """
 
 from articulus.control import analysis as analysis
+from articulus.control import interaction as interaction
 from articulus.control import reduction as reduction
 from articulus.control import robust as robust
 from articulus.control import sampled_response as sampled_response

@@ -11,7 +11,7 @@ import articulus as art
 from articulus.dynamics.loops.park import penalty_multipliers
 from articulus.errors import InputError, NumericalError
 from articulus.model.mechanism import PointOnPoint
-from articulus.simulation.integrate.central_difference import BodyMotion, CentralDifference
+from articulus.simulation.integrate.free_bodies import BodyMotion, FreeBodies
 
 OFFSET = (0.1, -0.05, 0.2)
 
@@ -42,7 +42,7 @@ def test_a_free_body_under_torque_and_force_converges_with_second_order() -> Non
     q, v = reference(mech, q0, v0, tau, 1.0)
     errors = []
     for steps in (50, 100, 200):
-        run = CentralDifference(mech.description, 1.0 / steps, 1e-6).run(q0, v0, steps, tau)
+        run = FreeBodies(mech.description, 1.0 / steps, 1e-6).run(q0, v0, steps, tau)
         errors.append([np.abs(run.q[-1] - q).max(), np.abs(run.v[-1] - v).max()])
     ratio = np.array(errors[:-1]) / errors[1:]
     assert np.all((ratio > 3.5) & (ratio < 4.5)), ratio
@@ -68,7 +68,7 @@ def test_a_pendulum_on_a_pin_follows_the_tree_with_a_spherical_joint() -> None:
     q, w = reference(tree, tree.description.neutral, w0, np.zeros(3), 1.0)
     errors = []
     for steps in (250, 500, 1000):
-        loose = CentralDifference(pendulum().description, 1.0 / steps, 1e-9)
+        loose = FreeBodies(pendulum().description, 1.0 / steps, 1e-9)
         run = loose.run([1, 0, 0, 0, 0, 0, 0], [*w0, 0, 0, 0], steps)
         errors.append([np.abs(run.q[-1, :4] - q).max(), np.abs(run.v[-1, :3] - w).max()])
     ratio = np.array(errors[:-1]) / errors[1:]
@@ -98,7 +98,7 @@ def momenta(mech: art.Mechanism, run: BodyMotion, h: float) -> np.ndarray:
 
 def test_internal_forces_leave_the_momenta_alone() -> None:
     mech, h = linked(), 0.01
-    method = CentralDifference(mech.description, h, 1e-6)
+    method = FreeBodies(mech.description, h, 1e-6)
     x = np.array(method.begin(START, SPIN, np.zeros(18))).ravel()
     totals = []
     for n in range(200):
@@ -116,8 +116,8 @@ def test_internal_forces_leave_the_momenta_alone() -> None:
 
 def test_redundant_constraints_change_nothing() -> None:
     twice = linked().constrain(PointOnPoint("again", "end0", "b1"))
-    plain = CentralDifference(linked().description, 0.002, 1e-8).run(START, SPIN, 500)
-    more = CentralDifference(twice.description, 0.002, 1e-8).run(START, SPIN, 500)
+    plain = FreeBodies(linked().description, 0.002, 1e-8).run(START, SPIN, 500)
+    more = FreeBodies(twice.description, 0.002, 1e-8).run(START, SPIN, 500)
     size = np.abs(plain.multipliers).max()
     assert np.abs(more.multipliers[:, :3] - more.multipliers[:, 6:]).max() < 1e-5 * size
     # two equal springs are one of twice the stiffness: positions differ by the violation, about eps lambda
@@ -143,7 +143,7 @@ def test_multipliers_solve_the_stated_equation() -> None:
 
 
 def test_a_step_that_is_too_long_is_told() -> None:
-    method = CentralDifference(pendulum().description, 0.5, 1e-6)
+    method = FreeBodies(pendulum().description, 0.5, 1e-6)
     with pytest.raises(NumericalError, match=r"not finite from t = [\d.]+ s on; .* found 0\.5"):
         method.run([1, 0, 0, 0, 0, 0, 0], [1.0, -2.0, 0.5, 0, 0, 0], 200)
 
@@ -152,15 +152,15 @@ def test_what_cannot_be_integrated_is_named() -> None:
     hinged = art.Mechanism("m").body("b", mass=1.0, inertia=(1, 1, 1))
     hinged.joint("pin", art.Revolute((0, 0, 1)), "ground", "b")
     with pytest.raises(InputError, match="joint 'pin': found revolute on 'ground'; expected a free joint"):
-        CentralDifference(hinged.description, 0.01, 1e-6)
+        FreeBodies(hinged.description, 0.01, 1e-6)
     damped = art.Mechanism("m").body("b", mass=1.0, inertia=(1, 1, 1))
     damped.joint("flight", art.Free(), "ground", "b", damping=np.ones(6))
     with pytest.raises(InputError, match="damping on a free joint"):
-        CentralDifference(damped.description, 0.01, 1e-6)
-    method = CentralDifference(bodies(1).description, 0.01, 1e-6)
+        FreeBodies(damped.description, 0.01, 1e-6)
+    method = FreeBodies(bodies(1).description, 0.01, 1e-6)
     with pytest.raises(InputError, match=r"v0: found shape \(3,\); expected \(6,\)"):
         method.run(np.zeros(7), np.zeros(3), 10)
     with pytest.raises(InputError, match="steps = 0; expected an integer of at least 1"):
         method.run(np.zeros(7), np.zeros(6), 0)
     with pytest.raises(InputError, match="step = 0"):
-        CentralDifference(bodies(1).description, 0, 1e-6)
+        FreeBodies(bodies(1).description, 0, 1e-6)

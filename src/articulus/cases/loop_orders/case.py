@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp
 import articulus as art
 
 METHODS = {
-    "euler": 2000, "ab2": 500, "ab3": 200, "ab4": 800, "rk4": 50, "am4": 100, "lie_rk4": 50, "newmark": 100, "hht": 100,
+    "euler": 2000, "ab2": 500, "ab3": 200, "ab4": 800, "rk4": 50, "am4": 100, "central_difference": 100, "lie_rk4": 50, "newmark": 100, "hht": 100,
     "generalized_alpha": 100,
 }  # fmt: skip
 """Steps of the finest of three runs of half a second."""

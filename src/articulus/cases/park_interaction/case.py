@@ -7,8 +7,15 @@ import numpy as np
 import scipy.linalg
 
 from articulus.control import lqr
-from articulus.control.interaction.partitioned import Partitioned, modal_filter, modal_gains
-from articulus.control.interaction.thermoelastic import Thermoelastic
+from articulus.control.interaction import (
+    Partitioned,
+    Thermoelastic,
+    direct_step_limit,
+    feedback_step_limit,
+    modal_filter,
+    modal_gains,
+    observer_step_limit,
+)
 from articulus.linear import LinearModel, SecondOrder
 from articulus.model.library import structure
 from articulus.structure import Structure, normal_modes
@@ -103,7 +110,38 @@ def model_problem() -> dict:
         "model problem: limit of the step, displacement feedback [s]": _limit(lambda h: _one(2.0, 2.0, eta, 0.0, h)),
         "model problem: the same from the feedback alone [s]": _one(2.0, 2.0, eta, 0.0, 1.0).step_limit,
         "model problem: stable for every step at 1.01 of the threshold of zeta, not at 0.99 (1 = yes)": lasting[1] <= 1 + 1e-12 and lasting[0] > 1 + 1e-6,
+        "model problem: eq. 9.58 as a function, eta = 0.5, w_c = 2 rad/s [s]": feedback_step_limit(eta, 2.0),
+        "model problem: eq. 9.59 as a function, the same with zeta = 0.1 [s]": direct_step_limit(eta, 2.0, 0.1),
+        "model problem: limit of the step without stabilization, w = 2 rad/s [s]": _direct_limit(2.0, 2.0, eta, 0.1),
+        "model problem: eq. 9.61 over the limit of the scheme with an observer, 20 sets": _observers(rng),
     }  # fmt: skip
+
+
+def _direct_limit(w: float, wc: float, eta: float, zeta: float) -> float:
+    """Return the step at which the partition grows when the law itself is taken at the displacement of the last step (eqs. 9.48, 9.50)."""
+
+    def radius(h: float) -> float:
+        d, damping = h / 2, zeta * wc
+        columns = []
+        for y, rate in np.eye(2):
+            u = eta * wc**2 * y + damping * rate
+            middle = (y + d * rate - d * d * u) / (1 + d * d * w * w)
+            columns.append([2 * middle - y, 2 * (middle - y) / d - rate])
+        return float(np.abs(np.linalg.eigvals(np.array(columns).T)).max())
+
+    return next(h for h in np.arange(1e-3, 3.0, 1e-3) if radius(h) > 1 + 1e-9)
+
+
+def _observers(rng: np.random.Generator) -> float:
+    """Return the largest ratio, or its inverse, of eq. 9.61 to the step at which the scheme with an observer grows."""
+    worst = 1.0
+    for w, wc, eta, l21 in 10.0 ** rng.uniform(-0.5, 0.5, size=(20, 4)):
+        s = SecondOrder([[1.0]], [[0.0]], [[w * w]], [[1.0]], [[1.0], [0.0]], [[0.0], [1.0]])
+        limit = observer_step_limit(eta, wc, l21)
+        F, L = ([[eta * wc**2]], [[0.0]]), (np.zeros((1, 2)), [[l21, 0.0]])
+        stable = [Partitioned(s, k * limit, *F, *L).spectral_radius() <= 1 + 1e-7 for k in (0.999, 1.001)]
+        worst = max(worst, 1.0 if stable == [True, False] else 2.0)
+    return worst
 
 
 def heat() -> dict:

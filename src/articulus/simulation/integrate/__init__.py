@@ -8,7 +8,7 @@
 | implicit | `Mechanical`: M v' + G' lambda = f, g = 0, fixed steps | `AlphaMethod`: start, step, integrate |
 | residual | E(t, x, x') = 0, fixed steps | `Sdirk`: step, integrate |
 | casadi | a casadi.Function, error controlled | `Sundials`: prepare, integrate |
-| bodies | free rigid bodies and constraints, fixed steps | `CentralDifference`, on its own: begin, advance, run |
+| bodies | free rigid bodies and constraints, fixed steps | `FreeBodies`, on its own: begin, advance, run |
 """
 
 from typing import Any
@@ -20,12 +20,14 @@ from articulus.simulation.integrate.alpha import HHT, AlphaMethod, AlphaState, G
 from articulus.simulation.integrate.base import IntegrationState, Integrator, Method
 from articulus.simulation.integrate.central_difference import CentralDifference
 from articulus.simulation.integrate.dormand_prince import DormandPrince
+from articulus.simulation.integrate.free_bodies import FreeBodies
 from articulus.simulation.integrate.mechanical import Mechanical
 from articulus.simulation.integrate.rosenbrock import Linearized, Rosenbrock
 from articulus.simulation.integrate.runge_kutta import RK4, Euler, ExplicitRungeKutta, Tableau
 from articulus.simulation.integrate.sdirk import Sdirk, SdirkState
 from articulus.simulation.integrate.second_order import (
     LieRK4,
+    Momentum,
     SecondOrderMethod,
     SecondOrderProblem,
     SemiImplicitEuler,
@@ -37,6 +39,7 @@ EXPLICIT_METHODS: tuple[Method, ...] = (Euler(), AB2(), AB3(), AB4(), RK4(), AM4
 ALL_METHODS: tuple[Integrator, ...] = (
     *EXPLICIT_METHODS,
     SemiImplicitEuler(),
+    CentralDifference(),
     LieRK4(),
     DormandPrince(),
     Rosenbrock(),
@@ -75,6 +78,7 @@ __all__ = [
     "DormandPrince",
     "Euler",
     "ExplicitRungeKutta",
+    "FreeBodies",
     "GeneralizedAlpha",
     "Idas",
     "IntegrationSolution",
@@ -84,6 +88,7 @@ __all__ = [
     "Linearized",
     "Mechanical",
     "Method",
+    "Momentum",
     "Newmark",
     "Rosenbrock",
     "Sdirk",

@@ -19,6 +19,25 @@ def add(q: Array, dq: Array) -> Array:
 
 
 @dataclasses.dataclass(frozen=True)
+class Momentum:
+    """Momentum of what floats, for methods that balance it.
+
+    Parameters
+    ----------
+    value : callable
+        From q and v to the momenta pi, (..., k), in axes that do not move.
+    rate : callable
+        From q, v and v' to their time derivative.
+    velocity : callable
+        From q, v and pi to the velocity of which those entries that float are changed so that its momenta are pi.
+    """
+
+    value: Callable[[Array, Array], Array]
+    rate: Callable[[Array, Array, Array], Array]
+    velocity: Callable[[Array, Array, Array], Array]
+
+
+@dataclasses.dataclass(frozen=True)
 class SecondOrderProblem:
     """v' = a(t, q, v), and q moves with v.
 
@@ -29,10 +48,13 @@ class SecondOrderProblem:
     displace : callable
         From q and dq, (..., nv), to the position that is reached when the velocity is dq for one second; exact on the
         group of rotations for quaternions.
+    momentum : Momentum, optional
+        Of what floats.
     """
 
     acceleration: Callable[[Array, Array, Array], Array]
     displace: Callable[[Array, Array], Array] = add
+    momentum: Momentum | None = None
 
 
 class SecondOrderMethod(Integrator):
@@ -43,6 +65,8 @@ class SecondOrderMethod(Integrator):
     explicit: bool = True
     evaluations: int
     """Evaluations of the acceleration in a step."""
+    balances_momentum: bool = False
+    """Whether it uses the problem's momentum."""
 
     @abc.abstractmethod
     def advance(

@@ -15,9 +15,10 @@ import numpy as np
 from casadi import MX
 
 from articulus import kernel
-from articulus.simulation.integrate import RK4, SecondOrderMethod, SecondOrderProblem
+from articulus.simulation.integrate import RK4, Momentum, SecondOrderMethod, SecondOrderProblem
 from articulus.simulation.integrate.base import Method
 from articulus.simulation.loop.displacement import displacement
+from articulus.simulation.loop.floating import floating_joints, momentum_functions
 from articulus.simulation.loop.functions import ARGUMENTS, System
 from articulus.simulation.loop.steps import whole_steps
 from articulus.simulation.results.status import Occurrence
@@ -141,7 +142,7 @@ class NativeEngine:
             return rhs(state, d, given, w, at, h if held is None else held)
 
         if isinstance(method, SecondOrderMethod):
-            after = self._second_order(method, rate, t, c, h)
+            after = self._second_order(method, rate, t, c, h, given)
         elif method.past == self.past:
             after, slopes = method.advance(rate, t, c, slopes, h)
         else:  # a starting step: the slope at t joins the history
@@ -152,15 +153,30 @@ class NativeEngine:
             after = self.system.correction(after, d, given, w, t + h, h)
         return self._map("step", (x, p, w, k), ca.vertcat(after, d, *slopes))
 
-    def _second_order(self, method: SecondOrderMethod, rate: Callable, t: MX, c: MX, h: MX) -> MX:
+    def _second_order(self, method: SecondOrderMethod, rate: Callable, t: MX, c: MX, h: MX, p: MX) -> MX:
         """Return c after a step in which q is displaced by v; states of components go along as velocities do."""
         nq, nv = self.system.description.nq, self.system.description.nv
         displaced = displacement(self.system.description)
         problem = SecondOrderProblem(
-            lambda at, q, y: rate(at, ca.vertcat(q, y))[nq:], lambda q, dy: displaced(q, dy[:nv])
+            lambda at, q, y: rate(at, ca.vertcat(q, y))[nq:],
+            lambda q, dy: displaced(q, dy[:nv]),
+            self._momentum(p) if method.balances_momentum else None,
         )
         q, y = method.advance(problem, t, c[:nq], c[nq:], h)
         return ca.vertcat(MX(q), MX(y))
+
+    def _momentum(self, p: MX) -> Momentum | None:
+        """Return the momentum of what floats, with v as the first of the velocities; None where nothing does."""
+        d = self.system.description
+        if not floating_joints(d):
+            return None
+        nv, model = d.nv, p[: len(d.parameters)]
+        value, rate, velocity = momentum_functions(d)
+        return Momentum(
+            lambda q, y: value(q, y[:nv], model),
+            lambda q, y, ydot: rate(q, y[:nv], ydot[:nv], model),
+            lambda q, y, pi: ca.vertcat(velocity(q, y[:nv], pi, model), y[nv:]),
+        )
 
     def _update_maps(self) -> list[ca.Function]:
         maps = []
