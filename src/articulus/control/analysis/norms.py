@@ -2,20 +2,22 @@
 
 The peak gain is found by the method of Bruinsma & Steinbuch (1990): g is above the largest singular value at all frequencies
 if the Hamiltonian matrix of g has no imaginary eigenvalue; if it has some, between them lie frequencies of larger gain. It begins
-at the highest of the maxima beside a net of frequencies; what is returned is the gain at the frequency that is returned.
+at the highest of the maxima beside a net of frequencies; what is returned is the gain at the frequency that is returned. The net is
+looked at in modal coordinates, where a frequency costs next to nothing. Where slow and fast poles meet these lose digits, and so does
+the Hamiltonian matrix: there every gain is as accurate as a solution with j w I - A, and crossings of slow poles are looked for apart.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 from threadpoolctl import threadpool_limits
 
 from articulus.control.analysis.gramians import controllability_root
-from articulus.control.analysis.scaling import scale_states
-from articulus.control.analysis.stable import LEVEL, ROUNDING, stable_poles
+from articulus.control.analysis.scaling import balance, scale_states
+from articulus.control.analysis.stable import EPS, LEVEL, ROUNDING, Eigensystem, stable_poles
 from articulus.control.plant import as_plant
 from articulus.control.sampling import continuous
 from articulus.errors import doubtful
@@ -40,6 +42,10 @@ ENDLESS = 1e12
 """Gain at the frequency of an undamped pole, over that at others, which is infinite but for rounding."""
 ALIKE = 1e4
 """Norm of the Hamiltonian matrix over the size of the slowest pole up to which rounding moves no eigenvalue by as much as `NEAR_AXIS`."""
+DAMPED, NO_CANCELLATION = 1e-8, 1e-6
+"""Least damping ratio, and size of the peak over that of the terms that it is a sum of, for which modal coordinates show where to look."""
+AT_ONCE = 2_000_000
+"""Numbers of one array of modes over frequencies; more frequencies are taken in turns."""
 SEEN = 1e-5
 """Amount below the peak at which the Hamiltonian matrix is asked whether it sees it."""
 
@@ -94,27 +100,33 @@ def h2norm(plant: Any) -> Norm:
     return Norm(float(np.sqrt(square)))
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")  # many small solves: threads only wait for each other
 def hinfnorm(plant: Any) -> Norm:
     """Return the Hinf norm: the peak over all frequencies of the largest singular value; infinite unless stable."""
-    model = as_plant(plant, "hinfnorm")
-    reason = _unstable(model)
-    return Norm(np.inf, reason=reason) if reason else peak_gain(model)
+    model, _ = scale_states(as_plant(plant, "hinfnorm"))
+    known = Eigensystem.of(model.A)
+    reason = _unstable(model, known)
+    return Norm(np.inf, reason=reason) if reason else _peak_of_scaled(model, known)
 
 
-@threadpool_limits.wrap(limits=1, user_api="blas")  # many small solves: threads only wait for each other
+@threadpool_limits.wrap(limits=1, user_api="blas")
 def peak_gain(plant: Any) -> Norm:
     """Return the peak of the largest singular value over frequency, also of unstable plants (`getPeakGain` in MATLAB)."""
-    model = as_plant(plant, "peak_gain")
+    model, _ = scale_states(as_plant(plant, "peak_gain"))
+    return _peak_of_scaled(model, Eigensystem.of(model.A))
+
+
+def _peak_of_scaled(model: LinearModel, known: Eigensystem) -> Norm:
+    """Return the peak gain of a model with scaled states, continuous or sampled, whose eigenvalues are known."""
     if not model.D.size:
         return Norm(0.0, 0.0)
     period = model.period
     if period is not None:
-        on_circle = np.abs(np.abs(np.linalg.eigvals(model.A)) - 1.0) < 1e-13
-        if on_circle.any():
+        if (np.abs(np.abs(known.values) - 1.0) < 1e-13).any():
             return Norm(np.inf, reason="a pole on the boundary of stability")
         model = continuous(model)
-    model, _ = scale_states(model)
-    found, omega, excluded = _peak(model)
+        known = dataclasses.replace(known, values=2.0 / period * (known.values - 1.0) / (known.values + 1.0))
+    found, omega, excluded = _quick_peak(model, known) or _peak(model)
     if period is not None:
         omega = np.pi / period if np.isinf(omega) else 2.0 * np.arctan(0.5 * omega * period) / period
     reason = "" if np.isfinite(found) else "a pole on the boundary of stability"
@@ -124,6 +136,81 @@ def peak_gain(plant: Any) -> Norm:
             f"peak_gain: found {found:.6g} at {omega:.6g} rad/s; {reason}; reduce the model, or leave out what is fastest"
         )
     return Norm(found, omega, reason)
+
+
+class ModalGains:
+    """Largest singular values of the response of a continuous model, from its modes: to as many digits as these are independent."""
+
+    def __init__(self, model: LinearModel, modes: Eigensystem):
+        self.D, self.poles = model.D, modes.values
+        self.B, self.C = modes.left @ model.B, model.C @ modes.right
+
+    def __call__(self, omega: np.ndarray) -> np.ndarray:
+        """Return the gains at frequencies [rad/s], which may be infinite, (n,)."""
+        n, (p, m) = len(omega), self.D.shape
+        responses = np.empty((n, p, m), dtype=complex)
+        each = max(1, AT_ONCE // max(self.C.size, 1))
+        for first in range(0, n, each):
+            s = np.zeros((len(omega[first : first + each]), 1), dtype=complex)
+            s.imag[:, 0] = omega[first : first + each]  # 1j * inf has no real part
+            terms = (self.C * (1.0 / (s - self.poles))[:, None]).reshape(-1, len(self.poles))
+            responses[first : first + each] = (terms @ self.B).reshape(-1, p, m)
+        return largest_singular_values(responses + self.D)
+
+    def cancellation(self, omega: float) -> float:
+        """Return the size of the terms that the response is a sum of."""
+        states = 1.0 / np.abs(1j * omega - self.poles)
+        return float(np.linalg.norm((np.abs(self.C) * states) @ np.abs(self.B) + np.abs(self.D)))
+
+
+def _quick_peak(model: LinearModel, modes: Eigensystem) -> tuple[float, float, bool] | None:
+    """Return the peak gain of a continuous model without very slow poles beside fast ones, and its frequency; else None.
+
+    Modal coordinates only show where to look. What is returned is a gain by a solution with j w I - A, and a Hamiltonian matrix of like
+    rates, where rounding moves no eigenvalue by much, has excluded any larger one.
+    """
+    if not len(model.A):
+        return float(np.linalg.norm(model.D, 2)), 0.0, True
+    sizes = np.abs(modes.values)
+    slowest = float(sizes.min())
+    damped = (np.abs(modes.values.real) > DAMPED * sizes).all()
+    if not damped or not np.linalg.norm(model.A) <= ALIKE * slowest or not np.isfinite(modes.left).all():
+        return None
+    gain = ModalGains(model, modes)
+    net = _net(modes.values)
+    values = gain(net)
+    omega = float(net[np.argmax(values)])
+    if 0.0 < omega < np.inf:
+        omega = _highest(gain, net, values)[1]
+    best = _gain_at(model, omega)
+    if not (np.isfinite(best) and np.isinf(omega) or best > NO_CANCELLATION * gain.cancellation(omega)):
+        return None
+    for _ in range(ROUNDS):
+        H = _hamiltonian(model, best * (1.0 + ACCURACY))
+        size = float(np.linalg.norm(H))
+        if not size <= ALIKE * slowest:
+            return None
+        crossings = np.unique(_imaginary(np.linalg.eigvals(H), ROUNDING * size))
+        if not len(crossings):
+            break
+        tried = np.unique(np.concatenate([crossings, 0.5 * (crossings[1:] + crossings[:-1])]))
+        near = _highest(gain, tried, gain(tried))[1]
+        gains = [_gain_at(model, w) for w in (*tried, near)]
+        k = int(np.argmax(gains))
+        if gains[k] <= best * (1.0 + ACCURACY):
+            break
+        best, omega = gains[k], float((*tried, near)[k])
+    return best, omega, True
+
+
+def _gain_at(model: LinearModel, omega: float) -> float:
+    """Return the largest singular value of a continuous model at a frequency, which may be infinite."""
+    if np.isinf(omega):
+        return float(np.linalg.norm(model.D, 2))
+    shifted = -model.A.astype(complex)
+    shifted[np.diag_indices(len(shifted))] += 1j * omega
+    response = model.C @ np.linalg.solve(shifted, model.B.astype(complex)) + model.D
+    return float(largest_singular_values(response[None])[0])
 
 
 class Gains:
@@ -193,7 +280,7 @@ def _net(poles: np.ndarray) -> np.ndarray:
     around = (upper.imag[:, None] + np.abs(upper.real)[:, None] * AROUND).ravel()
     sizes = np.abs(poles)[np.abs(poles) > 0]
     low, high = (0.03 * sizes.min(), 30.0 * sizes.max()) if len(sizes) else (1.0, 1.0)
-    even = np.geomspace(low, high, 2 + int(PER_DECADE * np.log10(high / low)))
+    even = np.exp(np.linspace(np.log(low), np.log(high), 2 + int(PER_DECADE * np.log10(high / low))))
     found = np.unique(np.concatenate([[0.0], np.abs(around), sizes, even]))
     apart = np.diff(found) > 1e-9 * found[1:]
     return np.concatenate([found[:1], found[1:][apart], [np.inf]])
@@ -314,12 +401,16 @@ def _crossings(H: np.ndarray, poles: np.ndarray) -> np.ndarray:
 
 def _hamiltonian(model: LinearModel, level: float) -> np.ndarray:
     """Return the Hamiltonian matrix of a level above the largest singular value of D, balanced."""
-    root = np.sqrt(level)
-    A, B, C, D = model.A, model.B / root, model.C / root, model.D / level
-    inner, outer = np.eye(D.shape[1]) - D.T @ D, np.eye(len(D)) - D @ D.T
-    F = A + B @ np.linalg.solve(inner, D.T @ C)
-    H = np.block([[F, B @ np.linalg.solve(inner, B.T)], [-C.T @ np.linalg.solve(outer, C), -F.T]])
-    return np.asarray(scipy.linalg.matrix_balance(H, permute=False)[0])
+    root, n = np.sqrt(level), len(model.A)
+    F, B, C, D = model.A, model.B / root, model.C / root, model.D / level
+    into, out = B @ B.T, C.T @ C
+    if D.any():
+        by_input = np.linalg.solve(np.eye(D.shape[1]) - D.T @ D, np.hstack([B.T, D.T @ C]))
+        F, into = F + B @ by_input[:, n:], B @ by_input[:, :n]
+        out = C.T @ np.linalg.solve(np.eye(len(D)) - D @ D.T, C)
+    H = np.empty((2 * n, 2 * n))
+    H[:n, :n], H[:n, n:], H[n:, :n], H[n:, n:] = F, into, -out, -F.T
+    return balance(H)
 
 
 def _imaginary(values: np.ndarray, rounding: float) -> np.ndarray:
@@ -328,7 +419,7 @@ def _imaginary(values: np.ndarray, rounding: float) -> np.ndarray:
     return np.abs(values[near].imag)
 
 
-def _unstable(model: LinearModel) -> str:
-    values, inside = stable_poles(model.A, model.period)
+def _unstable(model: LinearModel, known: Eigensystem | None = None) -> str:
+    values, inside = stable_poles(model.A, model.period, known=known)
     bad = values[~inside]
     return f"not asymptotically stable: pole at {bad[0]:.6g}" if len(bad) else ""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import numpy as np
+from scipy.linalg.lapack import dgebal
 
 from articulus.linear import LinearModel
 
@@ -12,21 +14,29 @@ SWEEPS = 30
 """Most passes over the states; each brings every state near the optimum given the others."""
 
 
+def balance(A: np.ndarray) -> np.ndarray:
+    """Return A in states scaled by powers of two, rows and columns of like size (`matrix_balance` of SciPy, in a twentieth of its time for few states)."""
+    return np.asarray(dgebal(A, scale=1, permute=0)[0]) if len(A) else A
+
+
 def scales(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> np.ndarray:
     """Return d (n,), powers of two: with x = d z the rows of [A, B] and the columns of [A; C] are of like size."""
     n = len(A)
-    size = np.abs(A)
-    np.fill_diagonal(size, 0.0)
-    into, out, d = np.abs(B).sum(axis=1), np.abs(C).sum(axis=0), np.ones(n)
+    rows = np.abs(A)
+    np.fill_diagonal(rows, 0.0)
+    columns = rows.T.copy()
+    into, out = np.abs(B).sum(axis=1).tolist(), np.abs(C).sum(axis=0).tolist()
+    d, inverse = np.ones(n), np.ones(n)
     for _ in range(SWEEPS):
         moved = False
         for i in range(n):
-            row = (size[i] @ d + into[i]) / d[i]
-            column = (size[:, i] @ (1.0 / d) + out[i]) * d[i]
-            if row > 0 and column > 0:
-                step = 2.0 ** np.round(0.5 * np.log2(row / column))
-                if step != 1.0:
-                    d[i] *= step
+            row = (float(rows[i] @ d) + into[i]) * inverse[i]
+            column = (float(columns[i] @ inverse) + out[i]) * d[i]
+            if 0.0 < row < math.inf and 0.0 < column < math.inf:
+                power = round(0.5 * (math.log2(row) - math.log2(column)))
+                if power:
+                    d[i] *= 2.0**power
+                    inverse[i] = 1.0 / d[i]
                     moved = True
         if not moved:
             break

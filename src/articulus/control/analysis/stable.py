@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
+from articulus.control.analysis.scaling import balance
 from articulus.control.plant import as_plant
 from articulus.errors import InputError
 from articulus.linear import LinearModel
@@ -21,7 +22,45 @@ LEVEL = 1e-3
 """Ratio of the sizes at which eigenvalues of very different size are looked for in turn."""
 
 
-def stable_poles(A: np.ndarray, period: float | None, off: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+@dataclass(frozen=True, eq=False)
+class Eigensystem:
+    """A = right diag(values) left, left = right^-1; entries of `left` are not finite where eigenvectors are dependent.
+
+    Parameters
+    ----------
+    values : array, (n,)
+    right, left : arrays, (n, n)
+        Columns of `right` have length one.
+    """
+
+    values: np.ndarray
+    right: np.ndarray
+    left: np.ndarray
+
+    @staticmethod
+    def of(A: np.ndarray) -> Eigensystem:
+        """Return the eigenvalues and eigenvectors of a matrix."""
+        values, right = np.linalg.eig(A)
+        try:
+            left = np.linalg.inv(right)
+        except np.linalg.LinAlgError:
+            left = np.full_like(right, np.inf)
+        return Eigensystem(values, right, left)
+
+    def rounding(self, A: np.ndarray, off: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+        """Return how far rounding of the entries of A (and an error `off` of each), and that of the QR algorithm, can have moved each eigenvalue."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            x, y = np.abs(self.right), np.abs(self.left)
+            felt = ROUNDING * np.sum(y.T * (np.abs(A) @ x), axis=0)
+            if off:
+                felt += off * y.sum(axis=1) * x.sum(axis=0)
+            moved = 10 * EPS * np.linalg.norm(A) * np.sqrt(np.sum(y * y, axis=1))
+        return felt, moved
+
+
+def stable_poles(
+    A: np.ndarray, period: float | None, off: float = 0.0, *, known: Eigensystem | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the eigenvalues of A, largest first, and which of them are asymptotically stable by more than rounding, (n,) each.
 
     A pole counts as on the boundary of stability if rounding of the entries of A can have moved it there; see `_bound_eigenvalues`. What other
@@ -33,7 +72,12 @@ def stable_poles(A: np.ndarray, period: float | None, off: float = 0.0) -> tuple
     period : float [s] or None
     off : float
         Largest error of single entries of A, besides their rounding.
+    known : Eigensystem
+        Of A, where it is known already.
     """
+    if known is not None and (depth(known.values, period) > sum(known.rounding(A, off))).all():
+        order = np.argsort(-np.abs(known.values), kind="stable")
+        return known.values[order], np.ones(len(A), bool)
     values, errors = _bound_eigenvalues(A, off)
     inside = depth(values, period)
     with np.errstate(invalid="ignore"):
@@ -66,7 +110,7 @@ def _bound_eigenvalues(A: np.ndarray, off: float = 0.0) -> tuple[np.ndarray, np.
     """
     if not len(A):
         return np.zeros(0), np.zeros(0)
-    A, _ = scipy.linalg.matrix_balance(A, permute=False)
+    A = balance(A)
     norm = size = float(np.linalg.norm(A))
     values, felt, moved = _around(A, 0.0, off)
     # the QR algorithm rounds by the largest eigenvalue: what that hides is looked for again among the largest of an inverse
@@ -81,9 +125,11 @@ def _bound_eigenvalues(A: np.ndarray, off: float = 0.0) -> tuple[np.ndarray, np.
 def _within(A: np.ndarray, places: np.ndarray, doubt: np.ndarray, off: float = 0.0) -> np.ndarray:
     """Return at which of the doubtful places A can have an eigenvalue within rounding: no E <= ROUNDING |A| makes s I - A - E singular
     as long as the largest eigenvalue of |(s I - A)^-1| E is below one."""
-    A, _ = scipy.linalg.matrix_balance(A, permute=False) if len(A) else (A, None)
-    change = ROUNDING * np.abs(A) + off
     found, seen = doubt.copy(), {}
+    if not doubt.any():
+        return found
+    A = balance(A)
+    change = ROUNDING * np.abs(A) + off
     for k in np.flatnonzero(doubt):
         s = complex(places[k])
         s = complex(s.real, abs(s.imag))
@@ -106,17 +152,12 @@ def _singular(s: complex, A: np.ndarray, change: np.ndarray) -> bool:
 def _around(A: np.ndarray, shift: float, off: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the eigenvalues of A, largest first, from those of A or (A - shift I)^-1; their errors by rounding of A and by that of the QR algorithm."""
     matrix = np.linalg.inv(A - shift * np.eye(len(A))) if shift else A
-    values, left, right = scipy.linalg.eig(matrix, left=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        sensitive = 1.0 / np.abs(np.sum(left.conj() * right, axis=0))
-        moved = 10 * EPS * np.linalg.norm(matrix) * sensitive
-        if shift:
+    found = Eigensystem.of(matrix)
+    values, (felt, moved) = found.values, found.rounding(A, off)
+    if shift:
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             values = shift + 1.0 / values
-            moved *= np.abs(values - shift) ** 2
-        x, y = np.abs(right), np.abs(left)
-        felt = (
-            ROUNDING * np.sum(y * (np.abs(A) @ x), axis=0) + off * y.sum(axis=0) * x.sum(axis=0)
-        ) * sensitive
+            moved *= np.linalg.norm(matrix) / np.linalg.norm(A) * np.abs(values - shift) ** 2
     order = np.argsort(-np.abs(values), kind="stable")
     felt, moved = (np.where(np.isfinite(error), error, np.inf)[order] for error in (felt, moved))
     return values[order].astype(complex), felt, moved
