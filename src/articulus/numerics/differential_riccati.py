@@ -32,7 +32,7 @@ def riccati_along(
     n, inverse = len(Q), np.linalg.inv(R)
     P = np.empty((len(t), n, n))
     P[-1] = last
-    with one_thread(2 * n):  # many small matrices
+    with one_thread():  # many small matrices
         for k in reversed(range(len(t) - 1)):
             a, b = (A[k] + A[k + 1]) / 2, (B[k] + B[k + 1]) / 2
             H = np.block([[a, -b @ inverse @ b.T], [-Q, -a.T]])

@@ -5,7 +5,7 @@ A sampled equation becomes a continuous one by the bilinear transformation z = (
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from functools import cache
 
 import numpy as np
@@ -69,7 +69,7 @@ def covariance(A: np.ndarray, Q: np.ndarray, sampled: bool = False) -> np.ndarra
     """Return X with A X + X A' + Q = 0 (sampled: A X A' - X + Q = 0) of a stable A, refined once."""
     if not len(A):
         return np.zeros((0, 0))
-    with one_thread(len(A)):
+    with one_thread():
         operator = Lyapunov(A, sampled)
         X = operator.solve(Q)
         return X + operator.solve(_residual(A, X, Q, sampled)[0])
@@ -82,7 +82,7 @@ def lyap(A: np.ndarray, Q: np.ndarray, sampled: bool = False) -> tuple[np.ndarra
     """
     if not len(A):
         return np.zeros((0, 0)), 0.0
-    with one_thread(len(A)):
+    with one_thread():
         operator = Lyapunov(A, sampled)
         least, s, t = operator.least()
         X = step = np.ones_like(A)
@@ -101,9 +101,9 @@ def lyap(A: np.ndarray, Q: np.ndarray, sampled: bool = False) -> tuple[np.ndarra
     return X, float(np.abs(off / units).max() / max((sizes / units).max(), np.finfo(float).tiny))
 
 
-def one_thread(n: int) -> AbstractContextManager:
-    """Return a context without threads of BLAS, which only wait for each other in Schur forms; small matrices start none."""
-    return nullcontext() if n < 16 else _controller().limit(limits=1, user_api="blas")
+def one_thread() -> AbstractContextManager:
+    """Return a context without threads of BLAS, which only wait for each other in Schur forms and in triangular systems of any size."""
+    return _controller().limit(limits=1, user_api="blas")
 
 
 @cache

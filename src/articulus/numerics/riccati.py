@@ -75,14 +75,16 @@ def care(
     InputError
         If there is none: the Hamiltonian matrix has an eigenvalue on the imaginary axis, or no input moves an unstable mode.
     """
-    return _solve(_Continuous.of(A, B, Q, R, S))
+    with one_thread():
+        return _solve(_Continuous.of(A, B, Q, R, S))
 
 
 def dare(
     A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, S: np.ndarray | None = None
 ) -> RiccatiSolution:
     """Return the stabilizing solution of X = A'XA - (A'XB + S)(R + B'XB)^-1 (B'XA + S') + Q; R may be singular. See `care`."""
-    return _solve(_Sampled.of(A, B, Q, R, S))
+    with one_thread():
+        return _solve(_Sampled.of(A, B, Q, R, S))
 
 
 def care_batch(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray) -> np.ndarray:
@@ -226,11 +228,10 @@ class _Sampled(_Equation):
 def _solve(given: Any) -> RiccatiSolution:
     if not len(given.A):
         return RiccatiSolution(given.A, given.F @ given.S.T, given.A, 0.0)
-    with one_thread(len(given.A)):
-        d = _scales(given.pattern())
-        equation = given.scale_states(d)
-        X, K, residual = _refine(equation, _first(equation))
-        closed = equation.A - equation.B @ K
+    d = _scales(given.pattern())
+    equation = given.scale_states(d)
+    X, K, residual = _refine(equation, _first(equation))
+    closed = equation.A - equation.B @ K
     e = d[:, None]
     return RiccatiSolution(X / (d * e), given.F @ K / d, closed * e / d, residual)
 

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from articulus.control.analysis.gramians import controllability_root
 from articulus.control.analysis.scaling import balance, scale_states
-from articulus.control.analysis.stable import EPS, LEVEL, ROUNDING, Eigensystem, stable_poles
+from articulus.control.analysis.stable import LEVEL, ROUNDING, Eigensystem, stable_poles
 from articulus.control.plant import as_plant
 from articulus.control.sampling import continuous
 from articulus.errors import doubtful
@@ -126,7 +126,7 @@ def _peak_of_scaled(model: LinearModel, known: Eigensystem) -> Norm:
             return Norm(np.inf, reason="a pole on the boundary of stability")
         model = continuous(model)
         known = dataclasses.replace(known, values=2.0 / period * (known.values - 1.0) / (known.values + 1.0))
-    found, omega, excluded = _quick_peak(model, known) or _peak(model)
+    found, omega, excluded = _peak(model, known)
     if period is not None:
         omega = np.pi / period if np.isinf(omega) else 2.0 * np.arctan(0.5 * omega * period) / period
     reason = "" if np.isfinite(found) else "a pole on the boundary of stability"
@@ -142,12 +142,12 @@ class ModalGains:
     """Largest singular values of the response of a continuous model, from its modes: to as many digits as these are independent."""
 
     def __init__(self, model: LinearModel, modes: Eigensystem):
-        self.D, self.poles = model.D, modes.values
+        self.model, self.poles = model, modes.values
         self.B, self.C = modes.left @ model.B, model.C @ modes.right
 
     def __call__(self, omega: np.ndarray) -> np.ndarray:
         """Return the gains at frequencies [rad/s], which may be infinite, (n,)."""
-        n, (p, m) = len(omega), self.D.shape
+        n, (p, m) = len(omega), self.model.D.shape
         responses = np.empty((n, p, m), dtype=complex)
         each = max(1, AT_ONCE // max(self.C.size, 1))
         for first in range(0, n, each):
@@ -155,62 +155,25 @@ class ModalGains:
             s.imag[:, 0] = omega[first : first + each]  # 1j * inf has no real part
             terms = (self.C * (1.0 / (s - self.poles))[:, None]).reshape(-1, len(self.poles))
             responses[first : first + each] = (terms @ self.B).reshape(-1, p, m)
-        return largest_singular_values(responses + self.D)
+        return largest_singular_values(responses + self.model.D)
 
-    def cancellation(self, omega: float) -> float:
-        """Return the size of the terms that the response is a sum of."""
+    def exact(self, omega: np.ndarray) -> np.ndarray:
+        """Return the gains at a few frequencies by solutions with j w I - A, (n,)."""
+        A, B, C, D = self.model.A, self.model.B.astype(complex), self.model.C, self.model.D
+        shifted, eye = -A.astype(complex), np.diag_indices(len(A))
+        responses = []
+        for w in omega:
+            shifted[eye] = 1j * w - A[eye]
+            responses.append(C @ np.linalg.solve(shifted, B) + D if np.isfinite(w) else D.astype(complex))
+        return largest_singular_values(np.array(responses))
+
+    def is_rounding(self, found: float, omega: float) -> bool:
+        """Return whether a gain is so much less than the terms that it is a sum of that modes do not show where it is largest."""
+        if np.isinf(omega):
+            return False
         states = 1.0 / np.abs(1j * omega - self.poles)
-        return float(np.linalg.norm((np.abs(self.C) * states) @ np.abs(self.B) + np.abs(self.D)))
-
-
-def _quick_peak(model: LinearModel, modes: Eigensystem) -> tuple[float, float, bool] | None:
-    """Return the peak gain of a continuous model without very slow poles beside fast ones, and its frequency; else None.
-
-    Modal coordinates only show where to look. What is returned is a gain by a solution with j w I - A, and a Hamiltonian matrix of like
-    rates, where rounding moves no eigenvalue by much, has excluded any larger one.
-    """
-    if not len(model.A):
-        return float(np.linalg.norm(model.D, 2)), 0.0, True
-    sizes = np.abs(modes.values)
-    slowest = float(sizes.min())
-    damped = (np.abs(modes.values.real) > DAMPED * sizes).all()
-    if not damped or not np.linalg.norm(model.A) <= ALIKE * slowest or not np.isfinite(modes.left).all():
-        return None
-    gain = ModalGains(model, modes)
-    net = _net(modes.values)
-    values = gain(net)
-    omega = float(net[np.argmax(values)])
-    if 0.0 < omega < np.inf:
-        omega = _highest(gain, net, values)[1]
-    best = _gain_at(model, omega)
-    if not (np.isfinite(best) and np.isinf(omega) or best > NO_CANCELLATION * gain.cancellation(omega)):
-        return None
-    for _ in range(ROUNDS):
-        H = _hamiltonian(model, best * (1.0 + ACCURACY))
-        size = float(np.linalg.norm(H))
-        if not size <= ALIKE * slowest:
-            return None
-        crossings = np.unique(_imaginary(np.linalg.eigvals(H), ROUNDING * size))
-        if not len(crossings):
-            break
-        tried = np.unique(np.concatenate([crossings, 0.5 * (crossings[1:] + crossings[:-1])]))
-        near = _highest(gain, tried, gain(tried))[1]
-        gains = [_gain_at(model, w) for w in (*tried, near)]
-        k = int(np.argmax(gains))
-        if gains[k] <= best * (1.0 + ACCURACY):
-            break
-        best, omega = gains[k], float((*tried, near)[k])
-    return best, omega, True
-
-
-def _gain_at(model: LinearModel, omega: float) -> float:
-    """Return the largest singular value of a continuous model at a frequency, which may be infinite."""
-    if np.isinf(omega):
-        return float(np.linalg.norm(model.D, 2))
-    shifted = -model.A.astype(complex)
-    shifted[np.diag_indices(len(shifted))] += 1j * omega
-    response = model.C @ np.linalg.solve(shifted, model.B.astype(complex)) + model.D
-    return float(largest_singular_values(response[None])[0])
+        terms = (np.abs(self.C) * states) @ np.abs(self.B) + np.abs(self.model.D)
+        return bool(found <= NO_CANCELLATION * np.linalg.norm(terms))
 
 
 class Gains:
@@ -230,6 +193,8 @@ class Gains:
         found[good] = largest_singular_values(responses[good])
         return found
 
+    exact = __call__
+
     def is_rounding(self, found: float, omega: float) -> bool:
         """Return whether a gain is what rounding leaves of terms that cancel, as of the difference of equal models."""
         if np.isinf(omega):
@@ -240,10 +205,26 @@ class Gains:
         return bool(found <= 100 * ROUNDING * np.linalg.norm(terms))
 
 
-def _peak(model: LinearModel) -> tuple[float, float, bool]:
+def _peak(model: LinearModel, modes: Eigensystem) -> tuple[float, float, bool]:
     """Return the peak gain of a continuous model, its frequency, and whether every larger gain is excluded."""
     if not len(model.A):
         return float(np.linalg.norm(model.D, 2)), 0.0, True
+    sizes = np.abs(modes.values)
+    damped = (np.abs(modes.values.real) > DAMPED * sizes).all()
+    if damped and np.linalg.norm(model.A) <= ALIKE * sizes.min() and np.isfinite(modes.left).all():
+        gain, net = ModalGains(model, modes), _net(modes.values)
+        values = gain(net)
+        omega = float(net[np.argmax(values)])
+        if 0.0 < omega < np.inf:
+            omega = _highest(gain, net, values)[1]
+        best = float(gain.exact(np.array([omega]))[0])
+        if not gain.is_rounding(best, omega):
+            return _highest_level(model, gain, modes.values, net, values, best, omega)
+    return _peak_of_slow_and_fast(model)
+
+
+def _peak_of_slow_and_fast(model: LinearModel) -> tuple[float, float, bool]:
+    """Return what `_peak` does, also where modal coordinates lose digits."""
     gain = Gains(model)
     poles = gain.transfer.T.diagonal()
     if np.abs(poles).min() < 1e-6 * np.abs(poles).max():
@@ -258,16 +239,32 @@ def _peak(model: LinearModel) -> tuple[float, float, bool]:
     best, omega = _highest(gain, net, values)
     if gain.is_rounding(best, omega):  # nothing is left to be found
         return best, omega, True
+    return _highest_level(model, gain, poles, net, values, best, omega)
+
+
+def _highest_level(
+    model: LinearModel,
+    gain: Gains | ModalGains,
+    poles: np.ndarray,
+    net: np.ndarray,
+    values: np.ndarray,
+    best: float,
+    omega: float,
+) -> tuple[float, float, bool]:
+    """Return a gain that no Hamiltonian matrix shows to be exceeded, from one that is known, its frequency, and whether larger ones are excluded."""
     for _ in range(ROUNDS):
         H = _hamiltonian(model, best * (1.0 + ACCURACY))
         crossings = _crossings(H, poles)
+        if not len(crossings):
+            break
         tried = np.unique(np.concatenate([crossings, 0.5 * (crossings[1:] + crossings[:-1])]))
-        if not len(tried):
+        near = _highest(gain, tried, gain(tried))[1]
+        tried = np.append(tried, near)
+        gains = gain.exact(tried)
+        k = int(np.argmax(gains))
+        if gains[k] <= best * (1.0 + ACCURACY):
             break
-        higher, at = _highest(gain, tried, gain(tried))
-        if higher <= best * (1.0 + ACCURACY):
-            break
-        best, omega = higher, at
+        best, omega = float(gains[k]), float(tried[k])
     excluded = np.linalg.norm(H) <= ALIKE * np.abs(poles).min() or _is_peak_visible(
         model, poles, net, values, best, omega
     )
@@ -388,6 +385,8 @@ def _crossings(H: np.ndarray, poles: np.ndarray) -> np.ndarray:
     values = np.linalg.eigvals(H)
     found = [_imaginary(values, ROUNDING * size)]
     slowest = np.abs(poles)[np.abs(poles) > 0].min(initial=size)
+    if size <= ALIKE * slowest:
+        return np.unique(found[0])
     while size > slowest / LEVEL:
         size *= LEVEL
         try:
