@@ -164,9 +164,7 @@ def test_work_of_a_peak(monkeypatch):
     hamiltonian, gains = norms._hamiltonian, norms.Gains
     monkeypatch.setattr(norms, "_hamiltonian", lambda *given: matrices.append(1) or hamiltonian(*given))
     monkeypatch.setattr(norms, "Gains", lambda *given: forms.append(1) or gains(*given))
-    systems = [
-        stable_system(n, 2, 2, period, seed) for n in (4, 20) for seed in range(6) for period in (None, 0.1)
-    ]
+    systems = [stable_system(n, 2, 2, None, seed) for n in (4, 20) for seed in range(8)]
     for system in systems:
         hinfnorm(system)
     assert len(matrices) <= 1.5 * len(systems)
