@@ -1,6 +1,7 @@
 """Beam of Bennett 1989: eq. 4.2, and spectral factors by logarithms and Fourier sums on w = tan(theta / 2)."""
 
 import numpy as np
+import scipy.linalg
 
 L, ZETA, PLACE, MU = 10.0, 0.01, 7.0, 0.1
 
@@ -37,6 +38,12 @@ def expected():
     found = factor(lambda w: np.abs(beam(w)) ** 2 + MU, w)
     residuals = matrix_iteration()
     return {
+        "unstable plant 1 / (s - 1): least mean square": least_mean_square(
+            [[1.0]], [[1.0]], [[1.0]], 1.0, 0.1
+        ),
+        "beam beside a divergence at 0.2 rad/s: least mean square": least_mean_square(
+            *unstable_beam(), 0.05, 0.01
+        ),
         "matrix spectrum: residuals of the first three iterations": residuals[:3],
         "matrix spectrum: iterations to 1e-12": next(i for i, r in enumerate(residuals) if r < 1e-12),
         "response at 0.05, 0.0987, 1, 5, 20, 77 rad/s [-]": np.abs(beam([0.05, 0.0987, 1, 5, 20, 77])),
@@ -75,3 +82,28 @@ def matrix_iteration(count=512, scale=2.0):
 
 def factor_on_circle(values, theta):
     return np.exp(projected(np.log(values).astype(complex)[:, None, None], theta[0])[:, 0, 0])
+
+
+def unstable_beam(modes=60):
+    """Return (A, B, C) of the beam by its modes beside 0.5 / (s - 0.2)."""
+    k = np.arange(1, modes + 1) * np.pi / L
+    gains = 2 / L * k * (-1.0) ** np.arange(1, modes + 1) * np.sin(k * PLACE)
+    blocks = [[[0, 1], [-(x**4), -2 * ZETA * x**2]] for x in k]
+    B = np.concatenate([np.tile([0.0, 1.0], modes), [1.0]])[:, None]
+    C = np.concatenate([np.ravel([[g, 0.0] for g in gains]), [0.5]])[None]
+    return scipy.linalg.block_diag(*blocks, 0.2), B, C
+
+
+def least_mean_square(A, B, C, rate, noise):
+    """Return the least mean square of d - C x and sqrt(mu) u for y = d - C x + n; d' = -rate d + white noise, n white."""
+    n = len(A)
+    A = scipy.linalg.block_diag(A, -rate)
+    B = np.vstack([B, [[0.0]]])
+    H = np.hstack([-np.asarray(C), [[1.0]]])
+    V = np.zeros((n + 1, n + 1))
+    V[n, n] = 1.0
+    # the cost does not see states apart from H, nor do disturbances reach them: the stabilizing solutions are those of the extended pencil
+    X = scipy.linalg.solve_continuous_are(A, B, H.T @ H, MU * np.eye(1))
+    Y = scipy.linalg.solve_continuous_are(A.T, H.T, V, noise * np.eye(1))
+    K = B.T @ X / MU
+    return float(np.trace(X @ V) + MU * (K @ Y @ K.T)[0, 0])

@@ -6,8 +6,9 @@ from articulus.control import h2syn
 from articulus.control.plant import of_matrices
 from articulus.control.sampled_response.beam import pinned_beam
 from articulus.control.sampled_response.grid import FrequencyGrid
+from articulus.control.sampled_response.sampled_plant import SampledPlant
 from articulus.control.sampled_response.spectral import spectral_factor
-from articulus.control.sampled_response.wiener_hopf import wiener_hopf
+from articulus.control.sampled_response.wiener_hopf import general_wiener_hopf, wiener_hopf
 
 LENGTH, DAMPING, PLACE, WEIGHT = 10.0, 0.01, 7.0, 0.1
 
@@ -17,7 +18,7 @@ def beam(omega: np.ndarray) -> np.ndarray:
 
 
 def compute() -> dict:
-    return {**responses(), **factors(), **optimal()}
+    return {**responses(), **factors(), **optimal(), **unstable()}
 
 
 def responses() -> dict:
@@ -88,4 +89,32 @@ def optimal() -> dict:
         "beam: closed loop is causal, share of anticausal terms": flexible.grid.anticausal_share(
             flexible.closed
         ),
+    }
+
+
+def unstable() -> dict:
+    """Return least mean squares of plants with unstable poles, found in the samples, and of a rigid motion, whose poles are on the axis."""
+    fine, grid = FrequencyGrid(1.0, 2048), FrequencyGrid(1.0, 2**14)
+    scalar = wiener_hopf(lambda w: 1 / (1j * w - 1), 1 / (1 + fine.omega**2), 0.1, WEIGHT, fine, unstable=1)
+    diverging = wiener_hopf(
+        lambda w: beam(w) + 0.5 / (1j * w - 0.2),
+        1 / (0.05**2 + grid.omega**2),
+        0.01,
+        WEIGHT,
+        grid,
+        unstable=1,
+    )
+    rigid = of_matrices(
+        [[0, 1], [0, 0]],
+        [[0, 0, 0], [1, 0, 1]],
+        [[1, 0], [0, 0], [1, 0]],
+        [[0, 0, 0], [0, 0, 1], [0, 1, 0]],
+    )
+    sampled = SampledPlant.of(rigid, FrequencyGrid(1.0, 1024), commands=1, measured=1)
+    return {
+        "unstable plant 1 / (s - 1): least mean square": scalar.cost,
+        "beam beside a divergence at 0.2 rad/s: least mean square": diverging.cost,
+        "rigid motion with force noise, general configuration: least mean square": general_wiener_hopf(
+            sampled
+        ).cost,
     }

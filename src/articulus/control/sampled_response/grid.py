@@ -69,10 +69,16 @@ class FrequencyGrid:
         c[0] = -np.tensordot(signs, c[1 : self.count // 2], axes=1)
         return self.samples(c)
 
-    def anticausal_share(self, values: np.ndarray) -> float:
-        """Return the size of the terms of z^k, k > 0, over the size of all: zero for the response of something stable."""
-        c = np.abs(self.coefficients(values))
-        return float(np.linalg.norm(c[self.count // 2 :])) / max(float(np.linalg.norm(c)), 1e-300)
+    def anticausal_share(self, values: np.ndarray, beside: np.ndarray | None = None) -> float:
+        """Return the size of the terms of z^k, k > 0, over the size of all: zero for the response of something stable.
+
+        The size may be that of other samples, `beside`, where that is larger: of a response that is only rounding beside them.
+        """
+        c = self.coefficients(values)
+        size = max(
+            float(np.linalg.norm(x)) for x in (c, values[:0] if beside is None else self.coefficients(beside))
+        )
+        return float(np.linalg.norm(c[self.count // 2 :])) / max(size, 1e-300)
 
     def at(self, values: np.ndarray, omega: np.ndarray) -> np.ndarray:
         """Return a causal function, given by samples (count, ...), at other frequencies (n,) [rad/s]."""
