@@ -182,8 +182,9 @@ FLOORS = (
     (
         "show it",
         (
+            ("bridges", "C, FMI, logs"),
             ("design", "fits, co-design"),
-            ("study", "studies, campaigns, reports"),
+            ("study", "studies, campaigns"),
             ("browser", "pages, drive"),
         ),
     ),

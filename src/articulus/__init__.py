@@ -67,6 +67,7 @@ _LATE = {
 """Names that are imported when first asked for: a script that computes dynamics need not wait for what runs need."""
 
 _PACKAGES = {
+    "bridges": "bridges",
     "browser": "browser",
     "campaign": "study.campaign",
     "cases": "cases",
