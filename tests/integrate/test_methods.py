@@ -19,6 +19,8 @@ from articulus.simulation.integrate import (
     Sundials,
 )
 
+FINE = [100, 200, 400, 800, 1600]
+"""Steps at which the errors of methods up to order 4 are on their asymptote; those of order 8 and 10 are at rounding there."""
 methods = pytest.mark.parametrize("method", EXPLICIT_METHODS, ids=lambda m: m.name)
 
 
@@ -33,13 +35,13 @@ def exact(t):
 
 @methods
 def test_global_error_falls_with_the_stated_order(method):
-    steps = np.array([100, 200, 400, 800, 1600])
+    steps = np.array({8: [8, 12, 16, 24, 32], 10: [48, 64, 80, 96]}.get(method.order, FINE))
     errors = []
     for n in steps:
         t, x = method.integrate(oscillator, 0.0, 5.0, [1.0, 0.0], int(n))
         errors.append(np.abs(x[:, 0] - exact(t)).max())
     slope = -np.polyfit(np.log(steps), np.log(errors), 1)[0]
-    assert abs(slope - method.order) < 0.15
+    assert abs(slope - method.order) < (0.15 if method.order < 8 else 0.8)
 
 
 @methods
@@ -95,7 +97,7 @@ def test_evaluations_in_a_step_are_as_stated(method):
         return oscillator(t, x)
 
     state = method.start(0.0, [1.0, 0.0])
-    for _ in range(6):
+    for _ in range(method.past + 1):
         state = method.step(oscillator, state, 0.01)
     method.step(counted, state, 0.01)
     assert len(calls) == method.evaluations
@@ -155,7 +157,8 @@ def test_order_on_an_orbit(method):
     def error(steps):
         return np.abs(method.integrate(kepler, 0.0, 2.0, np.concatenate(ORBIT), steps)[1][-1] - exact).max()
 
-    assert abs(observed_order([100, 200, 400, 800, 1600], error) - method.order) < 0.2
+    steps = {8: [10, 14, 20, 28, 40], 10: [20, 28, 40, 48]}.get(method.order, FINE)
+    assert abs(observed_order(steps, error) - method.order) < (0.2 if method.order < 8 else 0.8)
 
 
 def test_kinds_tell_how_a_method_is_called():
@@ -174,4 +177,4 @@ def test_kinds_tell_how_a_method_is_called():
 def test_methods_are_found_by_name():
     assert {integrate.method(m.name).name for m in ALL_METHODS} == {m.name for m in ALL_METHODS}
     with pytest.raises(InputError, match="did you mean 'rk4'"):
-        integrate.method("rk5")
+        integrate.method("rk44")

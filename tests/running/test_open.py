@@ -99,7 +99,7 @@ def last(run: art.Run) -> np.ndarray:
 # accuracy
 
 
-@pytest.mark.parametrize("method", FIXED, ids=lambda m: m.name)
+@pytest.mark.parametrize("method", [m for m in FIXED if m.order <= 4], ids=lambda m: m.name)
 def test_order_of_motion_and_of_energy_balance(method) -> None:
     """Halving the step divides the error against scipy by 2^order (am4 gives 3.7), and what the energy balance misses by no less.
 
@@ -118,6 +118,8 @@ def test_order_of_motion_and_of_energy_balance(method) -> None:
 @pytest.mark.parametrize(
     ("method", "step", "tolerance"),
     [
+        ("rk8", 0.01, 1e-8),
+        ("am10", 0.002, 1e-8),
         ("dormand_prince", 0.05, 1e-8),
         ("rosenbrock", 0.05, 1e-7),
         ("cvodes", 0.05, 1e-6),

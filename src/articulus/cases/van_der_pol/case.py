@@ -19,7 +19,7 @@ def van_der_pol(t: float, x: np.ndarray) -> np.ndarray:
 def compute() -> dict:
     exact = solve_ivp(van_der_pol, (0.0, END), START, "DOP853", rtol=1e-13, atol=1e-16).y[:, -1]
     out: dict = {"x(10) by RK4, h = 0.0025 s": RK4().integrate(van_der_pol, 0.0, END, START, 4000)[1][-1]}
-    for method in EXPLICIT_METHODS:
+    for method in EXPLICIT_METHODS[:6]:  # those of the paper
         errors = [error(method, n, exact) for n in STEPS]
         out[f"{method.name}: order"] = -np.polyfit(np.log(STEPS[1:]), np.log(errors[1:]), 1)[0]
         out[f"{method.name}: error at t = 10 s, h = 0.01 s"] = errors[STEPS.index(1000)]

@@ -14,7 +14,7 @@
 from typing import Any
 
 from articulus.errors import InputError, did_you_mean
-from articulus.simulation.integrate.adams import AB2, AB3, AB4, AM4
+from articulus.simulation.integrate.adams import AB2, AB3, AB4, AM4, AM10
 from articulus.simulation.integrate.adaptive import Adaptive, AdaptiveState, StepControl
 from articulus.simulation.integrate.alpha import HHT, AlphaMethod, AlphaState, GeneralizedAlpha, Newmark
 from articulus.simulation.integrate.base import IntegrationState, Integrator, Method
@@ -24,6 +24,7 @@ from articulus.simulation.integrate.free_bodies import FreeBodies
 from articulus.simulation.integrate.mechanical import Mechanical
 from articulus.simulation.integrate.rosenbrock import Linearized, Rosenbrock
 from articulus.simulation.integrate.runge_kutta import RK4, Euler, ExplicitRungeKutta, Tableau
+from articulus.simulation.integrate.runge_kutta_8 import RK8
 from articulus.simulation.integrate.sdirk import Sdirk, SdirkState
 from articulus.simulation.integrate.second_order import (
     LieRK4,
@@ -35,7 +36,7 @@ from articulus.simulation.integrate.second_order import (
 from articulus.simulation.integrate.solution import IntegrationSolution, Statistics
 from articulus.simulation.integrate.sundials import Cvodes, Idas, Sundials
 
-EXPLICIT_METHODS: tuple[Method, ...] = (Euler(), AB2(), AB3(), AB4(), RK4(), AM4())
+EXPLICIT_METHODS: tuple[Method, ...] = (Euler(), AB2(), AB3(), AB4(), RK4(), AM4(), RK8(), AM10())
 ALL_METHODS: tuple[Integrator, ...] = (
     *EXPLICIT_METHODS,
     SemiImplicitEuler(),
@@ -66,9 +67,11 @@ __all__ = [
     "AB4",
     "ALL_METHODS",
     "AM4",
+    "AM10",
     "EXPLICIT_METHODS",
     "HHT",
     "RK4",
+    "RK8",
     "Adaptive",
     "AdaptiveState",
     "AlphaMethod",

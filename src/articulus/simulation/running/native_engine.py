@@ -15,7 +15,7 @@ import numpy as np
 from casadi import MX
 
 from articulus import kernel
-from articulus.simulation.integrate import RK4, Momentum, SecondOrderMethod, SecondOrderProblem
+from articulus.simulation.integrate import Momentum, SecondOrderMethod, SecondOrderProblem
 from articulus.simulation.integrate.base import Method
 from articulus.simulation.loop.displacement import displacement
 from articulus.simulation.loop.floating import floating_joints, momentum_functions
@@ -88,8 +88,8 @@ class NativeEngine:
 
     @functools.cached_property
     def starter(self) -> kernel.Recurrence:
-        """The time loop of the first steps of a method that looks back: RK4 that leaves slopes behind."""
-        return self._recurrence(RK4())
+        """The time loop of the first steps of a method that looks back: its starter, which leaves slopes behind."""
+        return self._recurrence(self.method.starter)
 
     def _recurrence(self, method: Method | SecondOrderMethod) -> kernel.Recurrence:
         made = self.system.recurrences
