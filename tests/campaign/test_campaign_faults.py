@@ -14,7 +14,7 @@ import articulus as art
 from articulus.study.campaign import driver, work
 from articulus.study.campaign.design import Campaign
 from articulus.study.campaign.processes import Processes
-from articulus.study.campaign.work import Rows, Trouble
+from articulus.study.campaign.work import RunRows, Trouble
 
 STUDY = """
 schema = 1
@@ -146,7 +146,7 @@ def test_chunks_that_fail_at_random_cost_nothing(
         def submit(self, task: tuple[int, int]) -> None:
             self.tasks.append(task)
 
-        def wait(self, seconds: float) -> list[tuple[tuple[int, int], Rows | Trouble]]:
+        def wait(self, seconds: float) -> list[tuple[tuple[int, int], RunRows | Trouble]]:
             task = self.tasks.pop(int(chance.integers(len(self.tasks))))  # in any order
             dead = chance.random() < 0.25
             return [
@@ -218,9 +218,9 @@ def test_a_clock_that_jumps_changes_nothing(
     assert 0 < seconds < spent
 
 
-def _answers(workers: Processes, seconds: float) -> list[tuple[tuple[int, int], Rows | Trouble]]:
+def _answers(workers: Processes, seconds: float) -> list[tuple[tuple[int, int], RunRows | Trouble]]:
     """Return what workers say: the first answer, within a time, and what follows it in the next second."""
-    found: list[tuple[tuple[int, int], Rows | Trouble]] = []
+    found: list[tuple[tuple[int, int], RunRows | Trouble]] = []
     end = time.monotonic() + seconds
     while not found and time.monotonic() < end:
         found += workers.wait(0.5)
@@ -239,7 +239,7 @@ def test_a_worker_that_dies_after_its_answer_does_not_double_its_chunk() -> None
         worker._listener.join()
         found = _answers(workers, 60.0)
         assert [task for task, _ in found] == [(0, 4)]
-        assert isinstance(found[0][1], Rows)
+        assert isinstance(found[0][1], RunRows)
     finally:
         workers.close()
 
@@ -249,7 +249,7 @@ def test_a_chunk_given_to_a_worker_that_died_idle_comes_back() -> None:
     workers = Processes(campaign, None, 1)
     try:
         workers.submit((0, 4))
-        assert isinstance(_answers(workers, 120.0)[0][1], Rows)
+        assert isinstance(_answers(workers, 120.0)[0][1], RunRows)
         (worker,) = workers._workers
         os.kill(worker.process.pid, signal.SIGKILL)
         worker._listener.join()  # its death is told, but nobody has looked

@@ -19,7 +19,7 @@ import articulus as art
 from articulus.cli.commands import app
 from articulus.errors import DoubtfulResult, InputError, ModelError, NumericalError
 from articulus.study.campaign import driver, work
-from articulus.study.check import Check
+from articulus.study.check import RunCheck
 from slowness import slowness
 
 STUDY = """
@@ -132,7 +132,8 @@ def test_replay_is_the_run_of_the_campaign(whole: art.campaign.Result) -> None:
         assert run.batch is None
         assert run["q.joint1"][0] == table.inputs["q.joint1"][index]
         assert (
-            Check("", "q.joint1", "peak", "less", 0, 0, "rad").values(run)[0] == table.figures["turn"][index]
+            RunCheck("", "q.joint1", "peak", "less", 0, 0, "rad").values(run)[0]
+            == table.figures["turn"][index]
         )
         assert np.sqrt((run["gyro.rate.2"] ** 2).mean()) == table.figures["rate"][index]
     with pytest.raises(InputError, match=r"replay: found run 40; expected a whole number from 0 to 39"):

@@ -8,7 +8,7 @@ import pytest
 import articulus as art
 from articulus.simulation.results.run import Run
 from articulus.simulation.results.signal import Signal
-from articulus.study import Check
+from articulus.study import RunCheck
 
 T = np.linspace(0.0, 1.0, 11)
 
@@ -20,8 +20,8 @@ def run(values: np.ndarray) -> Run:
     return Run(arm, T, held | {"y": Signal("y", values[..., None], ("",), "m")})
 
 
-def check(at: str | float, bound: str, value: float, tolerance: float = 0.0) -> Check:
-    return Check("", "y", at, bound, value, tolerance, "m")
+def check(at: str | float, bound: str, value: float, tolerance: float = 0.0) -> RunCheck:
+    return RunCheck("", "y", at, bound, value, tolerance, "m")
 
 
 COURSE = -2 * T + 1.0  # from 1 to -1

@@ -12,8 +12,8 @@ from casadi import SX
 
 import articulus as art
 from articulus.errors import InputError, NumericalError
-from articulus.motion.trajectory import Ball, Clear, Hull, Link, Problem, ode, plan, solve_problem
-from articulus.motion.trajectory.program import Program
+from articulus.motion.trajectory import Ball, Clear, Hull, PhaseLink, Problem, ode, plan, solve_problem
+from articulus.motion.trajectory.program import NonlinearProgram
 
 TIP = Hull("tip", (0, 0, 0), (0, 0, 0), 0.05, balls=1)
 START, GOAL = np.array([-0.4, 0.3]), np.array([0.9, -0.5])
@@ -192,7 +192,7 @@ def test_phases_that_do_not_meet() -> None:
     ):
         Problem((one, two))
     a, b = SX.sym("a", one.size), SX.sym("b", two.size)
-    jump = Link(ca.Function("jump", [a, b], [b[0] - a[0] - 1.5]))
+    jump = PhaseLink(ca.Function("jump", [a, b], [b[0] - a[0] - 1.5]))
     assert solve_problem(Problem((one, two), (jump,)), intervals=8).converged
     for problem in ((), (3,)):
         with pytest.raises(InputError, match=r"Problem: found phases .*; expected one or more Phase"):
@@ -213,15 +213,15 @@ def test_interrupted_searches_keep_the_motion_so_far(monkeypatch: pytest.MonkeyP
         end=[3, 0],
         running=u**2 * ca.exp(u),
     )
-    calls, real = [], Program.hessian
+    calls, real = [], NonlinearProgram.hessian
 
-    def hessian(self: Program, *arguments):
+    def hessian(self: NonlinearProgram, *arguments):
         calls.append(1)
         if len(calls) == 3:
             os.kill(os.getpid(), signal.SIGINT)
         return real(self, *arguments)
 
-    monkeypatch.setattr(Program, "hessian", hessian)
+    monkeypatch.setattr(NonlinearProgram, "hessian", hessian)
     before = signal.getsignal(signal.SIGINT)
     plan = solve_problem(phase, intervals=10)
     assert signal.getsignal(signal.SIGINT) is before

@@ -12,7 +12,7 @@ from casadi import SX
 from articulus.errors import InputError, NumericalError
 from articulus.motion.trajectory import Phase, Problem, ode, solve_problem
 from articulus.motion.trajectory.collocation import first_guess
-from articulus.motion.trajectory.program import Block
+from articulus.motion.trajectory.program import FunctionBlock
 from articulus.motion.trajectory.schemes import lobatto, radau, scheme
 
 SCHEMES = ("hermite_simpson", "radau 3", "lobatto 4", "shooting")
@@ -211,7 +211,7 @@ def test_derivatives_of_a_single_number_by_all_unknowns():
     z, d = ca.SX.sym("z", 3), ca.SX.sym("d", 1)
     function = ca.Function("cost", [z, d], [d * ca.dot(z, z)])
     index, none = np.array([[0, 1, 2], [2, 1, 0]]), np.zeros((2, 1))
-    block = Block("cost", function, index, np.array([[1.0], [2.0]]), none, none)
+    block = FunctionBlock("cost", function, index, np.array([[1.0], [2.0]]), none, none)
     x = np.array([1.0, 2.0, 3.0])
     np.testing.assert_array_equal(block.jacobian(x), [[2.0, 4.0, 6.0], [12.0, 8.0, 4.0]])
 

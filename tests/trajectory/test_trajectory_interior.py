@@ -11,9 +11,9 @@ from scipy.sparse.linalg import splu
 
 import articulus as art
 from articulus.motion.trajectory import Ball, Clear, Hull, OnLine, Plan, mesh_search, plan
-from articulus.motion.trajectory.condensed import SIDES, Condensed, System
+from articulus.motion.trajectory.condensed import SIDES, Condensed, SaddleSystem
 from articulus.motion.trajectory.interior import solve_condensed
-from articulus.motion.trajectory.program import Program
+from articulus.motion.trajectory.program import NonlinearProgram
 from articulus.motion.trajectory.schemes import hermite_simpson
 
 IPOPT = {"ipopt.print_level": 0}
@@ -32,7 +32,7 @@ def planned(arm: art.Mechanism, **more) -> Plan:
     return plan(arm, [-0.4, 0.3], [0.9, -0.5], **given)
 
 
-def derivatives(program: Program, x: np.ndarray, multipliers: np.ndarray) -> tuple[list, list]:
+def derivatives(program: NonlinearProgram, x: np.ndarray, multipliers: np.ndarray) -> tuple[list, list]:
     """Return first derivatives of all constraints and second ones of all blocks, by x over its sizes."""
     first, second = [], []
     for block in (*program.costs, *program.constraints):
@@ -49,7 +49,7 @@ def derivatives(program: Program, x: np.ndarray, multipliers: np.ndarray) -> tup
 
 
 def sparse_system(
-    program: Program, system: System, compliance: np.ndarray
+    program: NonlinearProgram, system: SaddleSystem, compliance: np.ndarray
 ) -> tuple[sp.csc_matrix, sp.csc_matrix]:
     """Return [W J'; J -compliance] by the program's own tables of places, and W."""
     n, m = program.size, int(program.first_rows[-1])
@@ -93,7 +93,7 @@ def test_systems_agree_with_a_sparse_factorization(arm: art.Mechanism, more: dic
     x[layouts[0].duration] = T = 0.8 if "duration" in more else 1.0
     first, second = derivatives(program, x, random.normal(0, 1e-3, m))
     weights = random.uniform(0.5, 2.0, m - begin)
-    system = System(first, second, random.uniform(2.0, 4.0, n), weights, T)
+    system = SaddleSystem(first, second, random.uniform(2.0, 4.0, n), weights, T)
     g, r, held = random.normal(size=(SIDES, n)), random.normal(size=(SIDES, m)), np.zeros((SIDES, m - begin))
     held[:] = random.normal(size=held.shape)
     if "duration" not in more:
@@ -121,7 +121,7 @@ def test_a_reduced_matrix_that_is_not_positive_definite_is_told(arm: art.Mechani
     for size in (-1.0, -1e-2, 1e-2, 1.0):
         diagonal = np.full(n, size)
         diagonal[layouts[0].duration] = 1.0
-        system = System(first, second, diagonal, np.zeros(0), 1.0)
+        system = SaddleSystem(first, second, diagonal, np.zeros(0), 1.0)
         whole, W = sparse_system(program, system, np.zeros(m))
         J = whole[n:, :n].toarray()
         J = J[:, np.arange(n) != layouts[0].duration]

@@ -348,7 +348,7 @@ def test_what_stages_cannot_keep_is_refused():
     cart = trajectory.ode(x, u, ca.vertcat(x[1], u), duration=1.0, start=[0, 0], end=[1, 0], running=u**2)
     z = ca.SX.sym("z", cart.size)
     zero = np.zeros(1)
-    of_input = trajectory.Constraint("no push", ca.Function("c", [z], [z[cart.inputs[0]]]), zero, zero)
+    of_input = trajectory.PhaseConstraint("no push", ca.Function("c", [z], [z[cart.inputs[0]]]), zero, zero)
     rate = cart.rates[0]
     held = cart.upper.copy()
     held[rate] = 1.0

@@ -201,7 +201,7 @@ def staged() -> trajectory.Problem:
     )
     a, b = ca.SX.sym("a", 5), ca.SX.sym("b", 5)
     link = ca.Function("link", [a, b], [ca.vertcat(a[0] - b[0], a[1] / 2 - b[1])])
-    return trajectory.Problem((first, second), (trajectory.Link(link, "stage"),))
+    return trajectory.Problem((first, second), (trajectory.PhaseLink(link, "stage"),))
 
 
 def test_stages() -> None:

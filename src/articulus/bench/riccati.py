@@ -26,7 +26,7 @@ from articulus.bench.timing import Contender, race
 from articulus.motion.trajectory.costs import costs_of
 from articulus.motion.trajectory.online import reaching
 from articulus.motion.trajectory.path_integral import PathIntegral
-from articulus.motion.trajectory.riccati import Outcome, search
+from articulus.motion.trajectory.riccati import SearchOutcome, search
 from articulus.motion.trajectory.stages import Stages
 from articulus.motion.trajectory.task import Task
 
@@ -82,7 +82,7 @@ def _measure_method(method: str, limited: bool, effort: Effort) -> Iterator[Meas
 
 
 def _rows(
-    name: str, n: int, found: Outcome, ours: float, theirs: dict[str, Any], method: str, effort: Effort
+    name: str, n: int, found: SearchOutcome, ours: float, theirs: dict[str, Any], method: str, effort: Effort
 ) -> Iterator[Measurement]:
     gap = abs(found.cost - theirs["cost"]) / abs(theirs["cost"])
     peer = f"Crocoddyl {theirs['version']}"

@@ -30,7 +30,7 @@ BOUNDS = ("equals", "less", "greater")
 
 
 @dataclass(frozen=True)
-class Check:
+class RunCheck:
     """One number of a run against a bound.
 
     Parameters
@@ -111,7 +111,7 @@ class Verdict:
 
     Parameters
     ----------
-    check : Check
+    check : RunCheck
     found : float
         The number; of a batch the worst.
     passed : bool
@@ -119,7 +119,7 @@ class Verdict:
         Number of runs that do not pass, and of all.
     """
 
-    check: Check
+    check: RunCheck
     found: float
     passed: bool
     failures: int

@@ -11,7 +11,7 @@ from articulus.errors import did_you_mean
 from articulus.model.files.toml.numbers import short_text
 from articulus.simulation.results.signal import Signal
 from articulus.simulation.running.settings import RunSettings
-from articulus.study.check import BOUNDS, FIGURES, MOMENTS, Check
+from articulus.study.check import BOUNDS, FIGURES, MOMENTS, RunCheck
 from articulus.study.courses import Courses
 
 OWN = "any"
@@ -44,7 +44,7 @@ def read_checks(
     tables: Sequence[tuple[str, dict[str, Any]]],
     signals: Mapping[str, Signal] | None,
     settings: RunSettings | None,
-) -> tuple[Check, ...]:
+) -> tuple[RunCheck, ...]:
     """Return the checks of a study; without `signals` names and units are not checked."""
     units = {c: u for s in (signals or {}).values() for c, u in zip(s.columns, s.units)}
     reader = _Reader(values, units, signals, settings)
@@ -63,7 +63,7 @@ class _Reader:
         self.values, self.report = values, values.report
         self.units, self.signals, self.settings = units, signals, settings
 
-    def check(self, table: dict[str, Any], path: str) -> Check | None:
+    def check(self, table: dict[str, Any], path: str) -> RunCheck | None:
         before = len(self.report.findings)
         self.values.unknown_keys(table, [f.name for f in CHECK], path)
         if ("signal" in table) == ("figure" in table):
@@ -85,7 +85,7 @@ class _Reader:
             return None
         assert what is not None
         assert value is not None
-        return Check(name or "", what, at, bound, value, tolerance or 0.0, unit)
+        return RunCheck(name or "", what, at, bound, value, tolerance or 0.0, unit)
 
     def _figure(self, table: dict[str, Any], path: str) -> tuple[str | None, str]:
         named = self.values.text(table, "figure", path)

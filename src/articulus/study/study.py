@@ -13,7 +13,7 @@ from articulus.dynamics.mechanism import Mechanism
 from articulus.simulation.loop.component import Component
 from articulus.simulation.running.loop import Loop
 from articulus.simulation.running.settings import RunSettings
-from articulus.study.check import Check
+from articulus.study.check import RunCheck
 
 if TYPE_CHECKING:
     from articulus.study.tip import TipMotion
@@ -40,7 +40,7 @@ class Study:
     params : dict of parameter name to number
     plots : tuple of tuples of str
         Signals or entries of each figure.
-    checks : tuple of Check
+    checks : tuple of RunCheck
     tip : TipMotion or None
         Of the table [inversion]; its forces are among the components.
     loops : str
@@ -60,7 +60,7 @@ class Study:
     v0: np.ndarray
     params: dict[str, Any] = field(default_factory=dict)
     plots: tuple[tuple[str, ...], ...] = ()
-    checks: tuple[Check, ...] = ()
+    checks: tuple[RunCheck, ...] = ()
     tip: TipMotion | None = None
     loops: str = AUTO
     checkpoint_interval: float = 30.0

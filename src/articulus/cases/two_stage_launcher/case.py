@@ -90,7 +90,7 @@ def launch() -> trajectory.Problem:
     )
     a, b = ca.SX.sym("a", first.size), ca.SX.sym("b", second.size)
     jump = (a[:4] - b[:4] - ca.vertcat(DROPPED, 0, 0, 0)) / ca.DM(SIZES[0])
-    staging = trajectory.Link(ca.Function("link", [a, b], [jump]), "staging")
+    staging = trajectory.PhaseLink(ca.Function("link", [a, b], [jump]), "staging")
     return trajectory.Problem((first, second), (staging,))
 
 

@@ -13,9 +13,9 @@ from articulus.motion.inversion.linear.tip_model import about, tip_model
 from articulus.motion.inversion.links import link_by_link
 from articulus.motion.inversion.paths import (
     Circle,
-    Jump,
     Line,
     Path,
+    PathJump,
     PathSamples,
     Profile,
     SplinePath,
@@ -33,10 +33,10 @@ from articulus.motion.inversion.tracking.feedforward import feedforward
 __all__ = [
     "Circle",
     "Inversion",
-    "Jump",
     "Line",
     "NonlinearSystem",
     "Path",
+    "PathJump",
     "PathSamples",
     "Profile",
     "ServoPlan",

@@ -30,7 +30,7 @@ SAMPLED = 16
 
 
 @dataclass(frozen=True)
-class Jump:
+class PathJump:
     """A derivative of a path that jumps: which (0 is the position), which coordinate, when [s], and by how much (SI)."""
 
     derivative: int
@@ -71,7 +71,7 @@ class Path:
         """Return the positions at times t [s], (N, count)."""
         return self.derivatives(t, 0)[0]
 
-    def jumps(self, order: int = 4) -> tuple[Jump, ...]:
+    def jumps(self, order: int = 4) -> tuple[PathJump, ...]:
         """Return where derivatives up to `order` jump, the lowest first."""
         knots = self.knots
         inner = np.linspace(self.start, self.end, 401)
@@ -81,7 +81,7 @@ class Path:
         least = np.maximum(JUMP * scale, self._noise(order)[:, None])
         found = np.argwhere(np.abs(step) > np.maximum(least, 1e-300)[:, None])
         return tuple(
-            Jump(int(k), int(i), float(knots[j]), float(abs(step[k, j, i])) * math.factorial(k))
+            PathJump(int(k), int(i), float(knots[j]), float(abs(step[k, j, i])) * math.factorial(k))
             for k, j, i in found
         )
 
@@ -362,7 +362,7 @@ class SplinePath(Path):
         step = np.diff(self.times).min()
         return ROUNDING * np.abs(self.points).max() * (2 / step) ** np.arange(order + 1)
 
-    def jumps(self, order: int = 4) -> tuple[Jump, ...]:
+    def jumps(self, order: int = 4) -> tuple[PathJump, ...]:
         sampled = self.profile is None and len(self.points) >= SAMPLED
         rough = _rough(self.times, self.points, order) if sampled else ()
         return tuple(sorted((*rough, *super().jumps(order)), key=lambda jump: jump.derivative))
@@ -548,7 +548,7 @@ def _compose(curve: np.ndarray, law: np.ndarray) -> np.ndarray:
     return found
 
 
-def _rough(times: np.ndarray, points: np.ndarray, order: int) -> tuple[Jump, ...]:
+def _rough(times: np.ndarray, points: np.ndarray, order: int) -> tuple[PathJump, ...]:
     """Return jumps seen in samples: a derivative is unbounded when its differences grow as the samples get denser."""
     rest = np.arange(1, order + 3)
     lead, tail = times[0] - rest[::-1] * (times[1] - times[0]), times[-1] + rest * (times[-1] - times[-2])
@@ -561,7 +561,7 @@ def _rough(times: np.ndarray, points: np.ndarray, order: int) -> tuple[Jump, ...
         size = np.abs(fine)
         if size.max() > 1.6 * coarse + noise:
             j, i = np.unravel_index(size.argmax(), size.shape)
-            return (Jump(k - 1, int(i), float(middle[j]), float(size[j, i] * np.diff(times).mean())),)
+            return (PathJump(k - 1, int(i), float(middle[j]), float(size[j, i] * np.diff(times).mean())),)
     return ()
 
 

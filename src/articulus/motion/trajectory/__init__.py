@@ -21,7 +21,7 @@ from articulus.motion.trajectory.path_run import path_speed
 from articulus.motion.trajectory.planning import plan, solve_problem
 from articulus.motion.trajectory.plans import Plan
 from articulus.motion.trajectory.point_motion import PointMotion, point_to_point
-from articulus.motion.trajectory.problem import Constraint, Link, Phase, Problem, ode
+from articulus.motion.trajectory.problem import Phase, PhaseConstraint, PhaseLink, Problem, ode
 from articulus.motion.trajectory.receding import RecedingHorizon
 from articulus.motion.trajectory.store import load_plan
 from articulus.motion.trajectory.waypoint_motion import WaypointMotion, waypoints
@@ -32,7 +32,6 @@ __all__ = [
     "Ball",
     "Clear",
     "Condition",
-    "Constraint",
     "Cost",
     "Crate",
     "Effort",
@@ -44,13 +43,14 @@ __all__ = [
     "JerkMotion",
     "Keep",
     "Leg",
-    "Link",
     "MotionSymbols",
     "Obstacle",
     "OnLine",
     "PathIntegral",
     "PathMotion",
     "Phase",
+    "PhaseConstraint",
+    "PhaseLink",
     "Plan",
     "PointMotion",
     "Problem",

@@ -11,8 +11,8 @@ import numpy as np
 from casadi import SX
 
 from articulus.kernel.interrupts import heed_interrupts
-from articulus.motion.trajectory.problem import Constraint, Phase, Problem
-from articulus.motion.trajectory.program import Block, Part, Program
+from articulus.motion.trajectory.problem import Phase, PhaseConstraint, Problem
+from articulus.motion.trajectory.program import FunctionBlock, NonlinearProgram, Part
 
 if TYPE_CHECKING:
     from articulus.motion.trajectory.schemes.collocation import Collocation
@@ -62,7 +62,7 @@ class Layout:
 @heed_interrupts()
 def transcribe(
     problem: Problem, meshes: Sequence[np.ndarray], scheme: Collocation
-) -> tuple[Program, list[Layout]]:
+) -> tuple[NonlinearProgram, list[Layout]]:
     """Return the program of a problem, and where each phase is in it.
 
     Parameters
@@ -91,7 +91,7 @@ def transcribe(
     for link, before, after in zip(problem.links, layouts, layouts[1:]):
         constraints.append(_link(link.name, link.function, before, after))
     return (
-        Program(
+        NonlinearProgram(
             tuple(costs),
             tuple(constraints),
             np.concatenate(lower),
@@ -107,7 +107,7 @@ def _equations(phase: Phase, layout: Layout, scheme: Collocation, relations: Par
     used = np.setdiff1d(np.arange(len(layout.z)), unused)
     blocks: list[Part] = [
         _at(
-            Constraint("equations of motion", phase.equations, *_zeros(phase.equations)),
+            PhaseConstraint("equations of motion", phase.equations, *_zeros(phase.equations)),
             layout.z[used],
         ),
         relations,
@@ -140,13 +140,13 @@ def _zeros(function: ca.Function) -> tuple[np.ndarray, np.ndarray]:
     return zeros, zeros
 
 
-def _at(constraint: Constraint, index: np.ndarray) -> Block:
+def _at(constraint: PhaseConstraint, index: np.ndarray) -> FunctionBlock:
     """Return a constraint at points."""
     z, none = SX.sym("z", index.shape[1]), SX.sym("d", 0)
     function = ca.Function("at", [z, none], [constraint.function(z)])
     needed = _dependencies(function)
     shape = len(index), function.numel_out(0)
-    return Block(
+    return FunctionBlock(
         constraint.name,
         _of_entries(function, needed),
         index[:, needed],
@@ -171,7 +171,7 @@ def _of_entries(function: ca.Function, needed: np.ndarray) -> ca.Function:
     return ca.Function(function.name(), [z, d], [function(whole, d)])
 
 
-def state_relations(phase: Phase, layout: Layout, scheme: Collocation) -> Block:
+def state_relations(phase: Phase, layout: Layout, scheme: Collocation) -> FunctionBlock:
     """Return the relations between states and rates, on all intervals."""
     states = phase.states
     rates = np.array([phase.rates[int(k)] for k in states], dtype=int)
@@ -193,7 +193,7 @@ def state_relations(phase: Phase, layout: Layout, scheme: Collocation) -> Block:
         index = np.hstack([index, np.full((len(index), 1), layout.duration)])
     function = ca.Function("defects", [unknowns, d], [ca.vec(residual)])
     zeros = np.zeros((len(index), function.numel_out(0)))
-    return Block("states follow from rates", function, index, data, zeros, zeros)
+    return FunctionBlock("states follow from rates", function, index, data, zeros, zeros)
 
 
 def loosen_copies(
@@ -206,7 +206,7 @@ def loosen_copies(
             high[point, k] = np.inf if high[point, k] >= phase.upper[k] else high[point, k]
 
 
-def _interpolation(phase: Phase, layout: Layout, scheme: Collocation, points: np.ndarray) -> Block:
+def _interpolation(phase: Phase, layout: Layout, scheme: Collocation, points: np.ndarray) -> FunctionBlock:
     """Return what fixes the entries that no equation knows: the polynomials of the intervals, their mean by distance between two."""
     others = _others(phase)
     used = np.flatnonzero(scheme.B.any(0))
@@ -227,7 +227,7 @@ def _interpolation(phase: Phase, layout: Layout, scheme: Collocation, points: np
         index.append(layout.z[layout.intervals[which][:, used]][:, :, others].reshape(len(points), -1))
     function = ca.Function("interpolated", [z, d], [residual])
     zeros = np.zeros((len(points), n))
-    return Block("entries between intervals", function, np.hstack(index), data, zeros, zeros)
+    return FunctionBlock("entries between intervals", function, np.hstack(index), data, zeros, zeros)
 
 
 def _final_costs(phase: Phase, layout: Layout) -> list[Part]:
@@ -241,7 +241,7 @@ def _final_costs(phase: Phase, layout: Layout) -> list[Part]:
     return blocks
 
 
-def integral(phase: Phase, layout: Layout, weights: np.ndarray) -> Block:
+def integral(phase: Phase, layout: Layout, weights: np.ndarray) -> FunctionBlock:
     """Return the integral of the running cost, with the weights of all points, (points,)."""
     assert phase.running is not None
     z, T, d = SX.sym("z", phase.size), SX.sym("T"), SX.sym("d", 1)
@@ -255,18 +255,20 @@ def integral(phase: Phase, layout: Layout, weights: np.ndarray) -> Block:
     return _cost("running cost", _of_entries(function, needed), index[:, needed], weights[counted, None])
 
 
-def _cost(name: str, function: ca.Function, index: np.ndarray, data: np.ndarray) -> Block:
+def _cost(name: str, function: ca.Function, index: np.ndarray, data: np.ndarray) -> FunctionBlock:
     zeros = np.zeros((len(index), 1))
-    return Block(name, function, index, data, zeros, zeros)
+    return FunctionBlock(name, function, index, data, zeros, zeros)
 
 
-def _link(name: str, link: ca.Function, before: Layout, after: Layout) -> Block:
+def _link(name: str, link: ca.Function, before: Layout, after: Layout) -> FunctionBlock:
     a, b, d = SX.sym("a", before.z.shape[1]), SX.sym("b", after.z.shape[1]), SX.sym("d", 0)
     function = ca.Function("link", [ca.vertcat(a, b), d], [link(a, b)])
     index = np.concatenate([before.z[-1], after.z[0]])[None, :]
     needed = _dependencies(function)
     zeros = np.zeros((1, function.numel_out(0)))
-    return Block(name, _of_entries(function, needed), index[:, needed], np.zeros((1, 0)), zeros, zeros)
+    return FunctionBlock(
+        name, _of_entries(function, needed), index[:, needed], np.zeros((1, 0)), zeros, zeros
+    )
 
 
 def first_guess(problem: Problem, layouts: Sequence[Layout]) -> np.ndarray:

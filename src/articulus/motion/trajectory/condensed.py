@@ -33,7 +33,7 @@ from scipy.sparse import csr_matrix
 from articulus import kernel
 from articulus.motion.trajectory.collocation import Layout
 from articulus.motion.trajectory.problem import Phase, Problem
-from articulus.motion.trajectory.program import Part, Program
+from articulus.motion.trajectory.program import NonlinearProgram, Part
 from articulus.motion.trajectory.riccati import inverse_factor
 
 SIDES = 2
@@ -76,7 +76,7 @@ class Chains:
 
 
 @dataclass(frozen=True, eq=False)
-class System:
+class SaddleSystem:
     """A system [W J'; J 0] [dx; lambda] = -[g; r]: its numbers.
 
     Parameters
@@ -139,11 +139,11 @@ class Condensed:
     phase : Phase
     chains : Chains
     layout : Layout
-    program : Program
+    program : NonlinearProgram
         As `collocation.transcribe` makes it: equations of motion, states that follow from rates, then all other constraints.
     """
 
-    def __init__(self, phase: Phase, chains: Chains, layout: Layout, program: Program):
+    def __init__(self, phase: Phase, chains: Chains, layout: Layout, program: NonlinearProgram):
         self.chains, self.layout, self.program = chains, layout, program
         self._size, self._states = phase.size, phase.states
         self._scales = [phase.scale[places] for places in (chains.q, chains.v, chains.a)]
@@ -165,7 +165,7 @@ class Condensed:
         self._h, self._middle = np.zeros((N, 1)), np.zeros((N, 7 * len(chains.q)))
 
     @staticmethod
-    def of(problem: Problem, layouts: Sequence[Layout], program: Program) -> Condensed | None:
+    def of(problem: Problem, layouts: Sequence[Layout], program: NonlinearProgram) -> Condensed | None:
         """Return the structure of a Hermite-Simpson program if it is of this kind, else None."""
         if len(problem.phases) > 1:
             return None
@@ -246,7 +246,7 @@ class Condensed:
         H = W[free, free] + ca.mtimes(W[free, forces], F) + ca.mtimes(F.T, B)
         return ca.Function("points", inputs, [ca.densify(x) for x in (H, F, B, Wff)])
 
-    def _condensed_points(self, system: System) -> tuple[np.ndarray, ...]:
+    def _condensed_points(self, system: SaddleSystem) -> tuple[np.ndarray, ...]:
         """Return W by (q, v, a), F, B and Wff at all points."""
         costs = len(self.program.costs)
         given, more = [system.diagonal[self.layout.z]], None
@@ -292,13 +292,13 @@ class Condensed:
     # the whole system
 
     def solve(
-        self, system: System, g: np.ndarray, r: np.ndarray, held: np.ndarray
+        self, system: SaddleSystem, g: np.ndarray, r: np.ndarray, held: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray] | None:
         """Return changes (SIDES, n) and new multipliers (SIDES, m), or None where the reduced W is not positive definite.
 
         Parameters
         ----------
-        system : System
+        system : SaddleSystem
         g : array, (SIDES, n)
         r : array, (SIDES, m)
         held : array, (SIDES, m')
@@ -323,7 +323,7 @@ class Condensed:
         dx[:, self.layout.duration] = T[:, 0]
         return dx, multipliers
 
-    def _by_duration(self, system: System) -> tuple[np.ndarray, np.ndarray, float]:
+    def _by_duration(self, system: SaddleSystem) -> tuple[np.ndarray, np.ndarray, float]:
         """Return the column of W and J by the duration, and W by the duration alone."""
         place = self.layout.duration
         by_x, by_rows = np.zeros(self.program.size), np.zeros(int(self.program.first_rows[-1]))
@@ -341,7 +341,7 @@ class Condensed:
         return by_x, by_rows, float(alone)
 
     def _solve(
-        self, system: System, g: np.ndarray, r: np.ndarray, held: np.ndarray
+        self, system: SaddleSystem, g: np.ndarray, r: np.ndarray, held: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray] | None:
         """Return the solution with the duration as it is."""
         sides = self._sides

@@ -19,7 +19,7 @@ from scipy.interpolate import CubicHermiteSpline, CubicSpline
 from scipy.linalg import block_diag, eigh
 
 from articulus.errors import InputError, NumericalError
-from articulus.motion.trajectory.problem import Constraint, Guess, Phase, span
+from articulus.motion.trajectory.problem import Guess, Phase, PhaseConstraint, span
 
 if TYPE_CHECKING:
     from articulus.motion.trajectory.planning import Plan
@@ -341,12 +341,12 @@ class ConvectedChain:
             side[n : 2 * n] = side[3 * n : 3 * n + m] = 0
         straight = ca.vertcat(*(theta[k + 1] - theta[k] for nodes in self.nodes for k in nodes[:-1]))
         rows = ca.vertcat(here - ca.DM(finish), straight)
-        path: tuple[Constraint, ...] = ()
+        path: tuple[PhaseConstraint, ...] = ()
         if tolerance is not None:
             along = (finish - begin) / np.linalg.norm(finish - begin)
             off = along[0] * (here[1] - begin[1]) - along[1] * (here[0] - begin[0])
             bound = np.array([tolerance])
-            path = (Constraint("tip on its line", ca.Function("line", [z], [off]), -bound, bound),)
+            path = (PhaseConstraint("tip on its line", ca.Function("line", [z], [off]), -bound, bound),)
         running = ca.sumsqr(r / ca.DM(list(slew)))
         T = SX.sym("T")
         return Phase(
@@ -367,7 +367,7 @@ class ConvectedChain:
             ends[1],
             path=path,
             at_end=(
-                Constraint(
+                PhaseConstraint(
                     "tip at its goal, links straight",
                     ca.Function("end", [z], [rows]),
                     *np.zeros((2, rows.numel())),

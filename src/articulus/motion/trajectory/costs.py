@@ -17,7 +17,7 @@ from casadi import SX
 
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError, did_you_mean
-from articulus.motion.trajectory.problem import Constraint
+from articulus.motion.trajectory.problem import PhaseConstraint
 from articulus.motion.trajectory.quantities import quantity
 
 WHEN = ("path", "start", "end")
@@ -205,7 +205,7 @@ class Condition:
                 f"condition '{self.name}': found when={self.when!r}; {did_you_mean(str(self.when), WHEN)}"
             )
 
-    def constraint(self, motion: MotionSymbols, z: SX) -> Constraint:
+    def constraint(self, motion: MotionSymbols, z: SX) -> PhaseConstraint:
         """Return it as a constraint on the unknowns z."""
         rows = ca.densify(ca.vec(SX(self.function(motion))))
         if not ca.depends_on(rows, z):
@@ -221,7 +221,7 @@ class Condition:
             raise InputError(
                 f"condition '{self.name}': found bounds {self.lower!r} and {self.upper!r}; expected numbers for {rows.numel()} rows"
             ) from None
-        return Constraint(self.name, ca.Function("condition", [z], [rows]), lower, upper)
+        return PhaseConstraint(self.name, ca.Function("condition", [z], [rows]), lower, upper)
 
 
 def _scalar(given: Any) -> SX:

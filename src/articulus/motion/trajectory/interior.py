@@ -15,9 +15,9 @@ import time
 
 import numpy as np
 
-from articulus.motion.trajectory.condensed import Condensed, System
+from articulus.motion.trajectory.condensed import Condensed, SaddleSystem
 from articulus.motion.trajectory.ipopt import Solution, cost_factor, interruptible
-from articulus.motion.trajectory.program import Part, Program
+from articulus.motion.trajectory.program import NonlinearProgram, Part
 
 MOST = 200
 """Iterations after which the search is left to ipopt."""
@@ -44,7 +44,7 @@ DUAL_SIZE = 100.0
 class _Search:
     """The search; unknowns X are those of the program over their sizes, then one for each row with an inequality."""
 
-    def __init__(self, program: Program, structure: Condensed, start: np.ndarray, tolerance: float):
+    def __init__(self, program: NonlinearProgram, structure: Condensed, start: np.ndarray, tolerance: float):
         self.program, self.structure, self.tolerance = program, structure, tolerance
         self.scale, self.factor = program.scale, cost_factor(program, start)
         self.seconds = 0.0
@@ -186,7 +186,7 @@ class _Search:
         place = self.structure.layout.duration
         duration = float(self.X[place] * self.scale[place])
         while True:
-            system = System(self.first, second, diagonal[:n] + curvature, weights, duration)
+            system = SaddleSystem(self.first, second, diagonal[:n] + curvature, weights, duration)
             found = self.structure.solve(system, g, r, held)
             if found is not None and np.isfinite(found[0]).all() and np.isfinite(found[1]).all():
                 break
@@ -271,7 +271,7 @@ class _Search:
 
 
 def solve_condensed(
-    program: Program,
+    program: NonlinearProgram,
     structure: Condensed,
     start: np.ndarray,
     *,
@@ -283,7 +283,7 @@ def solve_condensed(
 
     Parameters
     ----------
-    program : Program
+    program : NonlinearProgram
     structure : Condensed
         Of the program.
     start : array, (n,)

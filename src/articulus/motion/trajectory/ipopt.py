@@ -1,4 +1,4 @@
-"""Solve a `Program` by ipopt: its functions are ours, called through CasADi's interface on shared memory."""
+"""Solve a `NonlinearProgram` by ipopt: its functions are ours, called through CasADi's interface on shared memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 
 from articulus.errors import InputError, brief
-from articulus.motion.trajectory.program import Program
+from articulus.motion.trajectory.program import NonlinearProgram
 
 SETTINGS: dict[str, Any] = {
     "ipopt.print_level": 0,
@@ -150,7 +150,7 @@ class _Shared(ca.Callback):
 
 
 def solve(
-    program: Program,
+    program: NonlinearProgram,
     start: np.ndarray,
     *,
     tolerance: float = 1e-8,
@@ -162,7 +162,7 @@ def solve(
 
     Parameters
     ----------
-    program : Program
+    program : NonlinearProgram
     start : array, (n,)
         Where to begin.
     tolerance : float
@@ -286,7 +286,7 @@ def interruptible(stop: threading.Event) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def cost_factor(program: Program, start: np.ndarray) -> float:
+def cost_factor(program: NonlinearProgram, start: np.ndarray) -> float:
     """Return by what the cost is multiplied: one over that of the guess where it is small; ipopt itself divides large ones."""
     cost = abs(program.cost(np.clip(start, program.lower, program.upper)))
     return min(1 / cost, LARGEST) if 0 < cost < 1 else 1.0

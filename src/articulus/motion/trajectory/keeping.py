@@ -15,7 +15,7 @@ from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import Finding, InputError
 from articulus.motion.trajectory.costs import MotionSymbols
 from articulus.motion.trajectory.points import Point, point_of
-from articulus.motion.trajectory.problem import Constraint
+from articulus.motion.trajectory.problem import PhaseConstraint
 from articulus.motion.trajectory.quantities import quantity
 
 MOVES = 1e-9
@@ -175,7 +175,7 @@ class Facing(Keep):
 
 def keep_constraints(
     mechanism: Mechanism, keep: Sequence[Keep], motion: MotionSymbols, z: SX, first: np.ndarray
-) -> tuple[Constraint, ...]:
+) -> tuple[PhaseConstraint, ...]:
     """Return the constraints on z that make frames keep to what is given.
 
     Rows that the mechanism cannot change, such as the height of a planar arm, are checked and left out.
@@ -200,7 +200,7 @@ def keep_constraints(
             continue
         chosen = np.flatnonzero(moving).tolist()
         rows, lower, upper = each.joined(rows[chosen], lower[chosen], upper[chosen])
-        made.append(Constraint(each.name, ca.Function("kept", [z], [rows]), lower, upper))
+        made.append(PhaseConstraint(each.name, ca.Function("kept", [z], [rows]), lower, upper))
     return tuple(made)
 
 

@@ -17,7 +17,7 @@ from articulus.motion.trajectory.optimality import with_nodes
 from articulus.motion.trajectory.overload import interval_loads, narrow_bounds
 from articulus.motion.trajectory.plans import JUMP, Plan
 from articulus.motion.trajectory.problem import Problem
-from articulus.motion.trajectory.program import Program
+from articulus.motion.trajectory.program import NonlinearProgram
 from articulus.motion.trajectory.refine import cut, interval_errors, refine
 from articulus.motion.trajectory.task import Task
 
@@ -48,7 +48,7 @@ def solve_first(
 
 def _solve_on(
     problem: Problem,
-    program: Program,
+    program: NonlinearProgram,
     layouts: Sequence[Layout],
     scheme: Collocation,
     meshes: tuple[np.ndarray, ...],
@@ -66,7 +66,7 @@ def _solve_on(
 
 
 def solve_program(
-    program: Program, structure: Condensed | None, x: np.ndarray, settings: SolverSettings
+    program: NonlinearProgram, structure: Condensed | None, x: np.ndarray, settings: SolverSettings
 ) -> Solution:
     """Return the solution of a program from a guess: by its structure where it has one and that succeeds, else by ipopt."""
     begin = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Newton's method on the conditions of optimality of a `Program`: sparse, with exact derivatives, from a good start.
+"""Newton's method on the conditions of optimality of a `NonlinearProgram`: sparse, with exact derivatives, from a good start.
 
 Unknowns x and multipliers are found together. Which inequalities hold as equations is told anew in every step by the signs of
 multipliers and distances (primal-dual active set), so the method is Newton's on piecewise smooth equations. It needs a start near
@@ -18,7 +18,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from articulus.motion.trajectory.ipopt import GOOD, Solution
-from articulus.motion.trajectory.program import Program
+from articulus.motion.trajectory.program import NonlinearProgram
 
 MEMORY = 4
 """Residuals of how many steps a new one is compared with: it must be less than the largest."""
@@ -35,7 +35,7 @@ STIFF, FLAT = 1e6, 1e-6
 class _Scaled:
     """A program in unknowns over their sizes, bounds of unknowns among its constraints; each row over its largest derivative."""
 
-    program: Program
+    program: NonlinearProgram
     scale: np.ndarray
     rows: np.ndarray
     bounded: np.ndarray
@@ -43,7 +43,7 @@ class _Scaled:
     upper: np.ndarray
 
     @staticmethod
-    def of(program: Program, start: np.ndarray) -> _Scaled:
+    def of(program: NonlinearProgram, start: np.ndarray) -> _Scaled:
         scale = program.scale if len(program.scale) else np.ones(program.size)
         bounded = np.flatnonzero(np.isfinite(program.lower) | np.isfinite(program.upper))
         largest = np.abs(_derivatives(program, start, scale)).max(axis=1).toarray().ravel()
@@ -136,7 +136,7 @@ def _solve_sparse(K: sparse.csc_array, right: np.ndarray) -> np.ndarray:
         return np.full(len(right), np.nan)
 
 
-def _derivatives(program: Program, x: np.ndarray, scale: np.ndarray) -> sparse.csr_array:
+def _derivatives(program: NonlinearProgram, x: np.ndarray, scale: np.ndarray) -> sparse.csr_array:
     return _matrix(program.jacobian_places[0], program.jacobian(x)) @ sparse.diags_array(scale)
 
 
@@ -146,7 +146,7 @@ def _matrix(shape: ca.Sparsity, values: np.ndarray) -> sparse.csr_array:
 
 
 def newton(
-    program: Program,
+    program: NonlinearProgram,
     start: np.ndarray,
     *,
     tolerance: float = 1e-8,
@@ -158,7 +158,7 @@ def newton(
 
     Parameters
     ----------
-    program : Program
+    program : NonlinearProgram
     start : array, (n,)
         Near the solution.
     tolerance : float

@@ -19,7 +19,7 @@ from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import Finding, InputError
 from articulus.motion.trajectory.costs import MotionSymbols
 from articulus.motion.trajectory.points import Point, point_of
-from articulus.motion.trajectory.problem import Constraint
+from articulus.motion.trajectory.problem import PhaseConstraint
 from articulus.spatial.rotation import frame_with_z
 
 PLACES = 8
@@ -172,7 +172,7 @@ class Clearance(abc.ABC):
     """What has to stay apart."""
 
     @abc.abstractmethod
-    def constraints(self, motion: MotionSymbols, z: SX) -> list[Constraint]:
+    def constraints(self, motion: MotionSymbols, z: SX) -> list[PhaseConstraint]:
         """Return the constraints on z."""
 
     @abc.abstractmethod
@@ -220,7 +220,7 @@ class Clear(Clearance):
                 Finding("Clear.margin", repr(self.margin), "a finite number of metres", field="margin")
             )
 
-    def constraints(self, motion: MotionSymbols, z: SX) -> list[Constraint]:
+    def constraints(self, motion: MotionSymbols, z: SX) -> list[PhaseConstraint]:
         made = []
         for hull in self.hulls:
             rows = [self.obstacle.distance(p) - hull.radius - self.margin for p in _centers(motion, hull)]
@@ -279,7 +279,7 @@ class Apart(Clearance):
         """For messages and reports."""
         return f"{self.first.body} clear of {self.second.body}"
 
-    def constraints(self, motion: MotionSymbols, z: SX) -> list[Constraint]:
+    def constraints(self, motion: MotionSymbols, z: SX) -> list[PhaseConstraint]:
         least = self.first.radius + self.second.radius + self.margin
         pairs = itertools.product(_centers(motion, self.first), _centers(motion, self.second))
         return [_positive_rows(self.name, [_length(a - b) - least for a, b in pairs], z)]
@@ -300,9 +300,9 @@ class Apart(Clearance):
 
 def clearance_constraints(
     obstacles: Sequence[Clearance], motion: MotionSymbols, z: SX
-) -> tuple[Constraint, ...]:
+) -> tuple[PhaseConstraint, ...]:
     """Return the constraints on z that keep hulls clear of obstacles and of each other."""
-    made: list[Constraint] = []
+    made: list[PhaseConstraint] = []
     for each in obstacles:
         if not isinstance(each, Clearance):
             raise InputError(
@@ -346,9 +346,9 @@ def _centers(motion: MotionSymbols, hull: Hull) -> list[SX]:
     return [pose[:3, 3] + ca.mtimes(pose[:3, :3], ca.DM(p)) for p in hull.points()]
 
 
-def _positive_rows(name: str, rows: Sequence[SX], z: SX) -> Constraint:
+def _positive_rows(name: str, rows: Sequence[SX], z: SX) -> PhaseConstraint:
     function = ca.Function("clearance", [z], [ca.vertcat(*rows)])
-    return Constraint(name, function, np.zeros(len(rows)), np.full(len(rows), np.inf))
+    return PhaseConstraint(name, function, np.zeros(len(rows)), np.full(len(rows), np.inf))
 
 
 def _places(mechanism: Mechanism, hull: Hull, q: np.ndarray) -> np.ndarray:

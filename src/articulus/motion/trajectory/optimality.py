@@ -17,7 +17,7 @@ from casadi import SX
 from articulus.motion.trajectory.collocation import Layout
 from articulus.motion.trajectory.ipopt import Solution
 from articulus.motion.trajectory.problem import Phase
-from articulus.motion.trajectory.program import Program
+from articulus.motion.trajectory.program import NonlinearProgram
 from articulus.motion.trajectory.shooting import StepCosts, StepEnds
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Chatter:
 
 
 def collocation_costates(
-    program: Program, layout: Layout, phase: int, scheme: Collocation, solution: Solution
+    program: NonlinearProgram, layout: Layout, phase: int, scheme: Collocation, solution: Solution
 ) -> np.ndarray:
     """Return dJ/dx at the points of a phase, (points, states): multipliers of the rates over the weights of the quadrature."""
     own = _multipliers(program, phase, solution).reshape(len(layout.intervals), len(scheme.B), -1)
@@ -56,7 +56,9 @@ def collocation_costates(
     return _divide(total, scheme.quadrature(layout), layout, scheme)
 
 
-def shooting_costates(program: Program, layout: Layout, phase: int, solution: Solution) -> np.ndarray:
+def shooting_costates(
+    program: NonlinearProgram, layout: Layout, phase: int, solution: Solution
+) -> np.ndarray:
     """Return dJ/dx at the nodes of a phase, (nodes, states): multipliers of the steps, at the start by the chain rule."""
     own = _multipliers(program, phase, solution).reshape(len(layout.intervals), -1)
     ends = [b for b in program.constraints if isinstance(b, StepEnds)][phase]
@@ -70,7 +72,7 @@ def shooting_costates(program: Program, layout: Layout, phase: int, solution: So
     return np.vstack([by[steps.states] + by[steps.solved] @ chained, -own])
 
 
-def _multipliers(program: Program, phase: int, solution: Solution) -> np.ndarray:
+def _multipliers(program: NonlinearProgram, phase: int, solution: Solution) -> np.ndarray:
     """Return those of the states of a phase."""
     places = [k for k, block in enumerate(program.constraints) if block.name == "states follow from rates"]
     first = int(program.first_rows[places[phase]])

@@ -15,7 +15,7 @@ import numpy as np
 
 from articulus.motion.trajectory.collocation import Layout
 from articulus.motion.trajectory.problem import Phase
-from articulus.motion.trajectory.program import Program
+from articulus.motion.trajectory.program import NonlinearProgram
 from articulus.motion.trajectory.refine import between_points
 
 if TYPE_CHECKING:
@@ -94,8 +94,8 @@ def overloads(
 
 
 def narrow_bounds(
-    program: Program, phases: Sequence[Phase], layouts: Sequence[Layout], kept: Sequence[np.ndarray]
-) -> Program:
+    program: NonlinearProgram, phases: Sequence[Phase], layouts: Sequence[Layout], kept: Sequence[np.ndarray]
+) -> NonlinearProgram:
     """Return a program with narrower bounds: on each interval the kept part of them, (intervals, n) for each phase; what is fixed stays."""
     lower, upper = program.lower.copy(), program.upper.copy()
     for phase, layout, part in zip(phases, layouts, kept):

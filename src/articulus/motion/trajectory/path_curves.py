@@ -72,7 +72,7 @@ def chords(points: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Spline:
+class SplineCurve:
     """Cubic splines without a jump of the third derivative at the first and last inner points (a parabola through three points, a line through two).
 
     Parameters
@@ -86,15 +86,15 @@ class Spline:
     knots: np.ndarray
 
     @property
-    def flat(self) -> Spline:
+    def flat(self) -> SplineCurve:
         """With one leading axis."""
-        return Spline(
+        return SplineCurve(
             self.points.reshape(-1, *self.points.shape[-2:]), self.knots.reshape(-1, self.knots.shape[-1])
         )
 
-    def part(self, rows: Any) -> Spline:
+    def part(self, rows: Any) -> SplineCurve:
         """Return some of the paths."""
-        return Spline(self.points[rows], self.knots[rows])
+        return SplineCurve(self.points[rows], self.knots[rows])
 
     @cached_property
     def coefficients(self) -> np.ndarray:
@@ -257,7 +257,7 @@ class Closing:
 
 def part_of(curve: Curve, rows: Any) -> Curve:
     """Return some of many paths."""
-    if isinstance(curve, Spline | Closing):
+    if isinstance(curve, SplineCurve | Closing):
         return curve.part(rows)
     return lambda s: tuple(np.asarray(x)[rows] for x in curve(s))
 

@@ -21,7 +21,7 @@ from articulus.motion.piecewise import Piecewise
 from articulus.motion.trajectory.ipopt import solve
 from articulus.motion.trajectory.path_limits import NONE, PathLimits
 from articulus.motion.trajectory.path_motion import PathMotion
-from articulus.motion.trajectory.program import Block, Program
+from articulus.motion.trajectory.program import FunctionBlock, NonlinearProgram
 
 KEPT = 5e-5
 """Excess of a limit between the points, over the limit, from which on it is taken off there."""
@@ -185,7 +185,7 @@ class _Program:
         d = SX.sym("d", 0)
         if self.limits.duration is None:
             s = SX.sym("s", 1)
-            cost = Block(
+            cost = FunctionBlock(
                 "duration",
                 ca.Function("f", [s, d], [s]),
                 self.tau[:, None],
@@ -196,7 +196,7 @@ class _Program:
         else:
             z = SX.sym("z", 2)
             index = np.stack([self.tau, self.sigma], 1)
-            cost = Block(
+            cost = FunctionBlock(
                 "jerk",
                 ca.Function("f", [z, d], [z[0] * z[1] ** 2 * 1e-4]),
                 index,
@@ -207,7 +207,7 @@ class _Program:
             all_of = SX.sym("t", self.count)
             one = np.ones((1, 1))
             blocks.append(
-                Block(
+                FunctionBlock(
                     "duration",
                     ca.Function("sum", [all_of, d], [ca.sum1(all_of)]),
                     self.tau[None],
@@ -217,7 +217,7 @@ class _Program:
                 )
             )
         lower, upper = self._bounds(kept)
-        program = Program((cost,), tuple(blocks), lower, upper, self.scale)
+        program = NonlinearProgram((cost,), tuple(blocks), lower, upper, self.scale)
         for strategy in STRATEGIES:
             found = solve(program, start, tolerance=1e-7, options={"ipopt.mu_strategy": strategy})
             if found.converged:
@@ -238,7 +238,7 @@ class _Program:
             side[self.z[[0, -1]]] = 0.0
         return lower, upper
 
-    def _steps(self) -> Block:
+    def _steps(self) -> FunctionBlock:
         z, h = SX.sym("z", 6), SX.sym("h", 1)
         w0, z0, w1, z1, tau, sigma = ca.vertsplit(z)
         rows = ca.vertcat(
@@ -248,15 +248,17 @@ class _Program:
         )
         index = np.stack([self.w[:-1], self.z[:-1], self.w[1:], self.z[1:], self.tau, self.sigma], 1)
         zero = np.zeros((self.count, 3))
-        return Block("steps", ca.Function("steps", [z, h], [rows]), index, self.h[:, None], zero, zero)
+        return FunctionBlock(
+            "steps", ca.Function("steps", [z, h], [rows]), index, self.h[:, None], zero, zero
+        )
 
-    def _forces(self, kept: np.ndarray) -> Block:
+    def _forces(self, kept: np.ndarray) -> FunctionBlock:
         m = self.forces[0].shape[1]
         z, d = SX.sym("z", 2), SX.sym("d", 4 * m)
         a, b, c, e = ca.vertsplit(d, m)
         rows = a * z[1] + b * z[0] ** 2 + c + e * z[0]
         size = kept[:, :m]
-        return Block(
+        return FunctionBlock(
             "forces",
             ca.Function("forces", [z, d], [rows]),
             np.stack([self.w, self.z], 1),
@@ -265,7 +267,7 @@ class _Program:
             size,
         )
 
-    def _jerks(self, kept: np.ndarray) -> Block:
+    def _jerks(self, kept: np.ndarray) -> FunctionBlock:
         m = len(self.jerk)
         z, d = SX.sym("z", 5), SX.sym("d", 5 * m)
         w0, z0, w1, z1, sigma = ca.vertsplit(z)
@@ -274,7 +276,7 @@ class _Program:
         index = np.stack([self.w[:-1], self.z[:-1], self.w[1:], self.z[1:], self.sigma], 1)
         part = kept[:, -1 - m : -1]
         size = np.hstack([part[:-1], part[1:]])
-        return Block("jerks", ca.Function("jerks", [z, d], [rows]), index, self.curls, -size, size)
+        return FunctionBlock("jerks", ca.Function("jerks", [z, d], [rows]), index, self.curls, -size, size)
 
     def motion(self, x: np.ndarray, jerk: np.ndarray, again: Any) -> JerkMotion:
         T = self.time

@@ -20,7 +20,7 @@ from articulus.dynamics.loops.free_coordinates import split
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import DoubtfulResult, InputError, NumericalError
 from articulus.model.mechanism import Prescribed, PrescribedPoint
-from articulus.motion.trajectory.path_curves import Closing, Curve, Spline, chords, looked_at
+from articulus.motion.trajectory.path_curves import Closing, Curve, SplineCurve, chords, looked_at
 from articulus.motion.trajectory.path_jerk import with_jerk
 from articulus.motion.trajectory.path_limits import PathLimits, has_dampers, less, limit_values
 from articulus.motion.trajectory.path_motion import PathMotion
@@ -133,7 +133,7 @@ def path_speed(
 
 
 def _jerk_motion(jerk: np.ndarray, limits: PathLimits, grid: int) -> PathMotion:
-    if isinstance(limits.curve, Spline) and limits.curve.points.ndim > 2:
+    if isinstance(limits.curve, SplineCurve) and limits.curve.points.ndim > 2:
         raise InputError(
             f"path_speed: found points of shape {limits.curve.points.shape} with limits of jerk; expected one path at a time, (k, n)"
         )
@@ -229,7 +229,7 @@ def _spline(points: Any, n: int) -> Curve:
         raise InputError(
             f"path_speed: found points of shape {points.shape}; expected (..., k, {n}) with k of 2 or more, at least one path, all finite"
         )
-    return Spline(points, chords(points))
+    return SplineCurve(points, chords(points))
 
 
 def _closed(m: Mechanism, points: Any, joints: Sequence[str] | None, start: Any) -> tuple[Curve, np.ndarray]:
@@ -260,7 +260,7 @@ def _closed(m: Mechanism, points: Any, joints: Sequence[str] | None, start: Any)
 
 def _motion(limits: PathLimits, grid: int, dense: bool = False) -> PathMotion:
     s, whole = _grid(limits.curve, grid, dense)
-    if isinstance(limits.curve, Spline) and s.ndim > 1:  # few paths at a time stay in the cache
+    if isinstance(limits.curve, SplineCurve) and s.ndim > 1:  # few paths at a time stay in the cache
         lead, many, rows = s.shape[:-1], limits.curve.flat, s.reshape(-1, grid + 1)
         run, late = np.empty((*rows.shape, 3)), list[_Work]()
         for k in range(0, len(rows), TOGETHER):
@@ -324,11 +324,11 @@ class _Work:
 
     def __init__(self, limits: PathLimits, s: np.ndarray, curve: Curve, whole: bool, before: int = 0):
         m = limits.mechanism
-        own = isinstance(curve, Spline) or m.nq != m.nv  # of which the given curve has been looked at
+        own = isinstance(curve, SplineCurve) or m.nq != m.nv  # of which the given curve has been looked at
         q, first, second = curve(s) if own else looked_at(curve, s, limits.mechanism.nq)
         self.limits, self.curve, self.grid, self.lead = limits, curve, s, q.shape[:-2]
         self.finer = "" if whole else "; the grid has fewer points than the path, more intervals may help"
-        self.cubic = whole and limits.plain and isinstance(curve, Spline)
+        self.cubic = whole and limits.plain and isinstance(curve, SplineCurve)
         self.places: dict[float, tuple[np.ndarray, ...]] = {}
         self.chosen: np.ndarray | None = None
         self.rest: _Work | None = None
@@ -366,7 +366,7 @@ class _Work:
             setattr(part, name, np.take(getattr(self, name), rows, axis=0))
         if self.cubic:  # the curve is not asked any more
             return part
-        if isinstance(self.curve, Spline):
+        if isinstance(self.curve, SplineCurve):
             part.curve, part.grid, part.places = self.curve.flat.part(rows), self.s[rows], {}
         else:
             part.chosen = rows if self.chosen is None else self.chosen[rows]

@@ -27,7 +27,7 @@ from articulus.motion.trajectory.optimality import Chatter, chatters, flat_input
 from articulus.motion.trajectory.overload import Overload, overloads
 from articulus.motion.trajectory.playing import end_miss
 from articulus.motion.trajectory.problem import Phase, Problem
-from articulus.motion.trajectory.program import Part, Program
+from articulus.motion.trajectory.program import NonlinearProgram, Part
 from articulus.motion.trajectory.residual import Residual, residual_vibration
 from articulus.motion.trajectory.task import Task
 from articulus.simulation.loop.components.pd import PD
@@ -91,7 +91,7 @@ class Plan:
     problem : Problem
     solution : Solution
         Of the program, with multipliers.
-    program : Program
+    program : NonlinearProgram
     layouts : tuple of Layout
     scheme : Scheme
     meshes : tuple of array
@@ -103,7 +103,7 @@ class Plan:
 
     problem: Problem
     solution: Solution
-    program: Program
+    program: NonlinearProgram
     layouts: tuple[Layout, ...]
     scheme: Scheme
     meshes: tuple[np.ndarray, ...]

@@ -22,7 +22,7 @@ Guess = Callable[[np.ndarray, float], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
-class Constraint:
+class PhaseConstraint:
     """lower <= c(z) <= upper.
 
     Parameters
@@ -70,7 +70,7 @@ class Phase:
         Size of each entry.
     start, end : (array, array), (n,) each
         Bounds of z at the start and at the end, within those of every time.
-    path, at_start, at_end : tuple of Constraint
+    path, at_start, at_end : tuple of PhaseConstraint
         At every time, at the start, at the end.
     running : casadi.Function or None
         z -> cost per time.
@@ -91,9 +91,9 @@ class Phase:
     scale: np.ndarray
     start: tuple[np.ndarray, np.ndarray]
     end: tuple[np.ndarray, np.ndarray]
-    path: tuple[Constraint, ...] = ()
-    at_start: tuple[Constraint, ...] = ()
-    at_end: tuple[Constraint, ...] = ()
+    path: tuple[PhaseConstraint, ...] = ()
+    at_start: tuple[PhaseConstraint, ...] = ()
+    at_end: tuple[PhaseConstraint, ...] = ()
     running: ca.Function | None = None
     final: ca.Function | None = None
     guess: Guess | None = None
@@ -133,7 +133,7 @@ class Phase:
 
 
 @dataclass(frozen=True, eq=False)
-class Link:
+class PhaseLink:
     """What holds between the end of one phase and the start of the next: residuals of (z, z) that are zero."""
 
     function: ca.Function
@@ -147,12 +147,12 @@ class Problem:
     Parameters
     ----------
     phases : tuple of Phase
-    links : tuple of Link
+    links : tuple of PhaseLink
         Between each phase and the next, one less than phases; states of the same name are continuous if none is given.
     """
 
     phases: tuple[Phase, ...]
-    links: tuple[Link, ...] = field(default=())
+    links: tuple[PhaseLink, ...] = field(default=())
 
     def __post_init__(self) -> None:
         if not self.phases or not all(isinstance(each, Phase) for each in self.phases):
@@ -166,7 +166,7 @@ class Problem:
             )
 
 
-def _continuous(before: Phase, after: Phase) -> Link:
+def _continuous(before: Phase, after: Phase) -> PhaseLink:
     a, b = SX.sym("a", before.size), SX.sym("b", after.size)
     shared = [
         (before.names.index(after.names[k]), int(k)) for k in after.states if after.names[k] in before.names
@@ -181,7 +181,7 @@ def _continuous(before: Phase, after: Phase) -> Link:
                 f"{first[0]:g} and {first[1]:g} at the start of '{after.name}': it cannot be continuous. Expected bounds that meet, or a Link"
             )
     residual = ca.vertcat(SX(0, 1), *(a[i] - b[j] for i, j in shared))
-    return Link(ca.Function("link", [a, b], [residual]), f"{before.name} to {after.name}")
+    return PhaseLink(ca.Function("link", [a, b], [residual]), f"{before.name} to {after.name}")
 
 
 def ode(
@@ -360,12 +360,12 @@ def _sizes(bounds: np.ndarray, *ends: np.ndarray) -> np.ndarray:
     return np.where(largest > 0, largest, 1.0)
 
 
-def _constraints(z: SX, given: Mapping[str, tuple[SX, Any, Any]] | None) -> tuple[Constraint, ...]:
+def _constraints(z: SX, given: Mapping[str, tuple[SX, Any, Any]] | None) -> tuple[PhaseConstraint, ...]:
     made = []
     for name, (expression, lower, upper) in (given or {}).items():
         m = expression.numel()
         made.append(
-            Constraint(
+            PhaseConstraint(
                 name,
                 ca.Function("c", [z], [expression]),
                 np.broadcast_to(np.asarray(lower, dtype=float), (m,)),

@@ -1,6 +1,6 @@
 """Nonlinear programs made of few functions at many places: each is evaluated everywhere by one native call.
 
-The unknowns x are numbered. A `Block` is a function of a few of them, taken at many places: row b of its table of numbers says which
+The unknowns x are numbered. A `FunctionBlock` is a function of a few of them, taken at many places: row b of its table of numbers says which
 unknowns it is given there. Values, derivatives and exact second derivatives come from batched native code; where each of their
 numbers belongs in the sparse matrices of the whole program is found once, before the first iteration.
 """
@@ -21,7 +21,7 @@ from articulus import kernel
 
 
 class Part(Protocol):
-    """What a program is made of: rows at many places, each of a few unknowns, with derivatives; a `Block`, or one with its own chain rule."""
+    """What a program is made of: rows at many places, each of a few unknowns, with derivatives; a `FunctionBlock`, or one with its own chain rule."""
 
     @property
     def name(self) -> str: ...
@@ -45,7 +45,7 @@ class Part(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class FunctionBlock:
     """A function at many places.
 
     Parameters
@@ -162,7 +162,7 @@ def _triplet(sparsity: ca.Sparsity) -> tuple[np.ndarray, np.ndarray]:
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class NonlinearProgram:
     """Minimize the sum of all costs, subject to all constraints and lower <= x <= upper.
 
     Parameters

@@ -54,7 +54,7 @@ OUTER = 40
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class SearchOutcome:
     """What the search found.
 
     Parameters
@@ -306,7 +306,7 @@ def search(
     tolerance: float = 1e-6,
     iterations: int = 1000,
     time_limit: float = 600.0,
-) -> Outcome:
+) -> SearchOutcome:
     """Return the best motion of stages.
 
     Parameters
@@ -351,7 +351,7 @@ def search(
         if off > FALL * before:
             way.rho = min(way.rho * STIFFER, LARGEST_RHO * way.size())
         before = off
-    return Outcome(
+    return SearchOutcome(
         way.x,
         way.u,
         way.gains,

@@ -11,7 +11,7 @@ from articulus import kernel
 from articulus.motion.trajectory.ipopt import Solution, SolverSettings
 from articulus.motion.trajectory.plans import SATISFIED, Plan, Violation
 from articulus.motion.trajectory.problem import Phase, Problem
-from articulus.motion.trajectory.riccati import Outcome, search
+from articulus.motion.trajectory.riccati import SearchOutcome, search
 from articulus.motion.trajectory.stages import Stages
 from articulus.motion.trajectory.task import Task
 
@@ -29,11 +29,11 @@ class FeedbackPlan(Plan):
     Parameters
     ----------
     stages : Stages
-    outcome : Outcome
+    outcome : SearchOutcome
     """
 
     stages: Stages
-    outcome: Outcome
+    outcome: SearchOutcome
 
     @property
     def converged(self) -> bool:
@@ -92,7 +92,9 @@ def riccati_plan(
     return feedback_plan(stages, scheme, outcome, task)
 
 
-def feedback_plan(stages: Stages, scheme: RiccatiSteps, outcome: Outcome, task: Task | None) -> FeedbackPlan:
+def feedback_plan(
+    stages: Stages, scheme: RiccatiSteps, outcome: SearchOutcome, task: Task | None
+) -> FeedbackPlan:
     """Return the plan of what a search found."""
     phase, problem = stages.phase, Problem((stages.phase,))
     rates = kernel.compile(stages.rates, finite=False, ranks=((1, 1), (1,)))
@@ -106,7 +108,7 @@ def feedback_plan(stages: Stages, scheme: RiccatiSteps, outcome: Outcome, task: 
     )
 
 
-def _unknowns(stages: Stages, outcome: Outcome, rates: kernel.Kernel) -> np.ndarray:
+def _unknowns(stages: Stages, outcome: SearchOutcome, rates: kernel.Kernel) -> np.ndarray:
     """Return all unknowns at the ends of steps, (steps + 1, n); the last inputs stay until the end."""
     phase, x = stages.phase, outcome.x
     u = np.vstack([outcome.u, outcome.u[-1:]])
@@ -116,7 +118,7 @@ def _unknowns(stages: Stages, outcome: Outcome, rates: kernel.Kernel) -> np.ndar
     return z
 
 
-def _error(stages: Stages, outcome: Outcome, rates: kernel.Kernel) -> float:
+def _error(stages: Stages, outcome: SearchOutcome, rates: kernel.Kernel) -> float:
     """Return what the steps are off by, from finer ones, over the sizes of the states and summed over the steps."""
     u, x, h = outcome.u, outcome.x[:-1], stages.h / FINER
     for _ in range(FINER):

@@ -15,7 +15,7 @@ import numpy as np
 from casadi import SX
 
 from articulus.motion.trajectory.problem import Phase
-from articulus.motion.trajectory.program import Block
+from articulus.motion.trajectory.program import FunctionBlock
 
 AHEAD = (0.5, 0.5, 1.0)
 """Part of the interval at which the second to the fourth stage are."""
@@ -28,7 +28,7 @@ SMALL = 1e-11
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class ShootingStage:
     """One stage of all steps.
 
     Parameters
@@ -72,7 +72,7 @@ class Steps:
         self.free = phase.duration[0] < phase.duration[1]
         self._equations = self._block(phase.equations)
         self._running = None if phase.running is None else self._block(phase.running)
-        self._kept: tuple[np.ndarray, list[Stage]] | None = None
+        self._kept: tuple[np.ndarray, list[ShootingStage]] | None = None
 
     @property
     def index(self) -> np.ndarray:
@@ -82,7 +82,7 @@ class Steps:
             parts.append(np.full((len(self.first), 1), self.duration))
         return np.hstack(parts)
 
-    def _block(self, function: ca.Function) -> Block:
+    def _block(self, function: ca.Function) -> FunctionBlock:
         """Return a function of z at all intervals, whose unknowns are all entries of an array (intervals, n)."""
         z, none, n, count = (
             SX.sym("z", self.phase.size),
@@ -92,18 +92,18 @@ class Steps:
         )
         zeros = np.zeros((count, function.numel_out(0)))
         made = ca.Function("at", [z, none], [function(z)])
-        return Block(
+        return FunctionBlock(
             "stage", made, np.arange(count * n).reshape(count, n), np.zeros((count, 0)), zeros, zeros
         )
 
-    def _gradients(self, block: Block, z: np.ndarray) -> np.ndarray:
+    def _gradients(self, block: FunctionBlock, z: np.ndarray) -> np.ndarray:
         """Return the derivatives of a function of z, (intervals, rows, n)."""
         rows, columns = block.jacobian_pattern
         out = np.zeros((len(z), block.width, self.phase.size))
         out[:, rows, columns] = block.jacobian(z.ravel())
         return out
 
-    def _curvatures(self, block: Block, z: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    def _curvatures(self, block: FunctionBlock, z: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return the second derivatives of weights . function, (intervals, n, n)."""
         rows, columns = block.hessian_pattern
         out = np.zeros((len(z), self.phase.size, self.phase.size))
@@ -144,7 +144,7 @@ class Steps:
             made.append(at)
         return made
 
-    def stages(self, x: np.ndarray) -> list[Stage]:
+    def stages(self, x: np.ndarray) -> list[ShootingStage]:
         """Return the four stages with their derivatives; those of the last x are kept."""
         if self._kept is not None and np.array_equal(self._kept[0], x):
             return self._kept[1]
@@ -154,7 +154,7 @@ class Steps:
         start = np.zeros((count, n, ny))
         start[:, :, :n] = np.eye(n)
         points = self.points(x)
-        made = [Stage(points[0], start, np.zeros((count, 0, n)))]
+        made = [ShootingStage(points[0], start, np.zeros((count, 0, n)))]
         for c, z in zip(AHEAD, points[1:]):
             before, J, by = made[-1], self._gradients(self._equations, z), np.zeros((count, n, ny))
             by[:, self.states] = start[:, self.states] + c * h * before.by[:, self.rates]
@@ -163,7 +163,7 @@ class Steps:
             by[:, self.inputs, self.inputs] = 1 - c
             by[:, self.inputs, n + np.arange(nu)] = c
             by[:, self.solved] = -np.linalg.solve(J[:, :, self.solved], J @ by)
-            made.append(Stage(z, by, J))
+            made.append(ShootingStage(z, by, J))
         self._kept = (x.copy(), made)
         return made
 
@@ -264,7 +264,7 @@ class _Dense:
 
 
 class StepEnds(_Dense):
-    """Constraints of a program: states at the ends of the intervals are those of the steps; a stand-in for `Block`."""
+    """Constraints of a program: states at the ends of the intervals are those of the steps; a stand-in for `FunctionBlock`."""
 
     def __init__(self, steps: Steps) -> None:
         self.name, self.steps = "states follow from rates", steps
@@ -293,7 +293,7 @@ class StepEnds(_Dense):
 
 
 class StepCosts(_Dense):
-    """Costs of a program: the running cost of each interval; a stand-in for `Block`."""
+    """Costs of a program: the running cost of each interval; a stand-in for `FunctionBlock`."""
 
     width = 1
 

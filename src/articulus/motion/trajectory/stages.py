@@ -21,7 +21,7 @@ from casadi import MX, SX
 from articulus import kernel
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError, did_you_mean
-from articulus.motion.trajectory.problem import Constraint, Phase
+from articulus.motion.trajectory.problem import Phase, PhaseConstraint
 from articulus.motion.trajectory.quantities import quantity
 
 STEPS = ("rk4", "semi_implicit_euler")
@@ -399,7 +399,7 @@ def _runge_kutta(x: MX, h: MX, f1: MX, f2: MX, f3: MX, f4: MX) -> MX:
     return x + h / 6 * (f1 + 2 * f2 + 2 * f3 + f4)
 
 
-def _rows(constraints: tuple[Constraint, ...], z: SX) -> list[Row]:
+def _rows(constraints: tuple[PhaseConstraint, ...], z: SX) -> list[Row]:
     made = []
     for c in constraints:
         for k, row in enumerate(ca.vertsplit(c.function(z))):

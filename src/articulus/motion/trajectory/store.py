@@ -22,8 +22,8 @@ from articulus.motion.trajectory.ipopt import Solution
 from articulus.motion.trajectory.keeping import Facing, InBox, OnLine
 from articulus.motion.trajectory.obstacles import Apart, Ball, Clear, Crate, Hull, Rod
 from articulus.motion.trajectory.plans import Plan
-from articulus.motion.trajectory.problem import Constraint, Link, Phase, Problem
-from articulus.motion.trajectory.riccati import Outcome
+from articulus.motion.trajectory.problem import Phase, PhaseConstraint, PhaseLink, Problem
+from articulus.motion.trajectory.riccati import SearchOutcome
 from articulus.motion.trajectory.riccati_plan import FeedbackPlan, feedback_plan
 from articulus.motion.trajectory.schemes import RiccatiSteps, scheme
 from articulus.motion.trajectory.stages import Stages
@@ -49,14 +49,14 @@ _CLASSES: tuple[type, ...] = (
     Apart,
     Ball,
     Clear,
-    Constraint,
+    PhaseConstraint,
     Crate,
     Facing,
     FramePoint,
     FramePose,
     Hull,
     InBox,
-    Link,
+    PhaseLink,
     OnLine,
     Phase,
     Rod,
@@ -95,7 +95,7 @@ def save(plan: Plan, path: StrPath) -> None:
     write_dataset(data, path)
 
 
-def _put(data: xarray.Dataset, name: str, found: Solution | Outcome) -> None:
+def _put(data: xarray.Dataset, name: str, found: Solution | SearchOutcome) -> None:
     """Put in what a search found: arrays as variables, the rest as an attribute."""
     held = {f.name: getattr(found, f.name) for f in dataclasses.fields(found)}
     for field in [n for n, value in held.items() if isinstance(value, np.ndarray)]:
@@ -155,7 +155,7 @@ def _plan(path: StrPath, data: xarray.Dataset, mechanism: Mechanism | None) -> P
     if isinstance(chosen, RiccatiSteps):
         mechanism = None if task is None else task.mechanism
         stages = Stages(phases[0], mechanism, len(meshes[0]) - 1, chosen.method)
-        return feedback_plan(stages, chosen, Outcome(**_got(data, "outcome")), task)
+        return feedback_plan(stages, chosen, SearchOutcome(**_got(data, "outcome")), task)
     program, layouts = chosen.transcribe(problem, meshes)
     solution, error = Solution(**_got(data, "solution")), float(data.attrs["error"])
     return Plan(problem, solution, program, tuple(layouts), chosen, tuple(meshes), task, error)
@@ -210,8 +210,8 @@ def _decode(value: Any) -> Any:
             return read(made)
         case "Phase":
             return _phase(made)
-        case "Constraint":
-            return Constraint(
+        case "PhaseConstraint":
+            return PhaseConstraint(
                 made["name"], made["function"], *(_array(made[side]) for side in ("lower", "upper"))
             )
         case "FramePose" | "FramePoint" as kind:

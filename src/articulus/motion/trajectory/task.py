@@ -27,7 +27,7 @@ from articulus.model.mechanism.numbers import value_of, values_of
 from articulus.motion.trajectory.costs import WHEN, Condition, Cost, MotionSymbols, Time
 from articulus.motion.trajectory.keeping import Keep, keep_constraints
 from articulus.motion.trajectory.obstacles import Clearance, clearance_constraints
-from articulus.motion.trajectory.problem import Constraint, Guess, Phase, require_duration, span
+from articulus.motion.trajectory.problem import Guess, Phase, PhaseConstraint, require_duration, span
 from articulus.motion.trajectory.quantities import quantity
 from articulus.simulation.solve.goals import FramePoint, FramePose, Goal
 from articulus.simulation.solve.inverse_kinematics import inverse_kinematics
@@ -510,7 +510,7 @@ class Task:
         """Whether accelerations cannot jump, so that a mechanism at rest has none."""
         return bool(self.jerk_limit or self.torque_rate_limit) and not self.mechanism.constraint_names
 
-    def _force_rate_limits(self, z: SX) -> tuple[Constraint, ...]:
+    def _force_rate_limits(self, z: SX) -> tuple[PhaseConstraint, ...]:
         """Return the limits of the rates of forces where jerks are the inputs: by the chain rule along the motion."""
         if not (self.jerk_limit and self.torque_rate_limit):
             return ()
@@ -525,7 +525,7 @@ class Task:
         rows = [k for k, limit in enumerate(limits) if np.isfinite(limit)]
         row = ca.vertcat(*(rates[self.motors[k]] / limits[k] for k in rows))
         ones = np.ones(len(rows))
-        return (Constraint("torque rate over its limit", ca.Function("rates", [z], [row]), -ones, ones),)
+        return (PhaseConstraint("torque rate over its limit", ca.Function("rates", [z], [row]), -ones, ones),)
 
     def _quantity(self, name: str, z: SX, mechanism: Any = None, frames: Sequence[str] = ()) -> ca.Function:
         """Return a quantity of a mechanism with the parameters of z."""
@@ -595,19 +595,19 @@ class Task:
                 "closes all loops. articulus.assemble finds one"
             )
 
-    def _rest(self, z: SX) -> Constraint:
+    def _rest(self, z: SX) -> PhaseConstraint:
         """Return that nothing bends any more at the end: no force is left on the coordinates of flexible bodies."""
         m, c, rows = self.mechanism, self.columns, self.modes[0].tolist()
         still = SX.zeros(m.nv)
         force = self._quantity("inverse_dynamics", z)(z[c.q], still, still)[rows]
-        return Constraint(
+        return PhaseConstraint(
             "flexible bodies at rest",
             ca.Function("rest", [z], [force]),
             np.zeros(len(rows)),
             np.zeros(len(rows)),
         )
 
-    def _check(self, path: tuple[Constraint, ...], where: str, q: np.ndarray, v: np.ndarray) -> None:
+    def _check(self, path: tuple[PhaseConstraint, ...], where: str, q: np.ndarray, v: np.ndarray) -> None:
         """Refuse an end that is not where the whole motion has to be."""
         c, z = self.columns, np.zeros(self.columns.size)
         z[c.q], z[c.v], z[c.p] = q, v, self._nominal
@@ -740,7 +740,7 @@ class Task:
         held = connection.limits.velocity
         return values_of(held) if held else np.inf
 
-    def _coupled_limits(self, z: SX) -> tuple[Constraint, ...]:
+    def _coupled_limits(self, z: SX) -> tuple[PhaseConstraint, ...]:
         """Return the limits of the joints that follow others, which have no entries in z."""
         d, c = self.mechanism.description, self.columns
         if not d.couplings:
@@ -757,7 +757,7 @@ class Task:
             }
             for what, (row, low, high) in rows.items():
                 if np.isfinite([low, high]).any():
-                    made.append(Constraint(what, ca.Function("limits", [z], [row]), low, high))
+                    made.append(PhaseConstraint(what, ca.Function("limits", [z], [row]), low, high))
         return tuple(made)
 
     def _effort(self, motor: int) -> float:
@@ -927,7 +927,7 @@ def _pose_and_target(pose: SX, goal: FramePoint | FramePose) -> tuple[SX, ca.DM]
     return pose, ca.DM(np.asarray(goal.pose, dtype=float))
 
 
-def _frame_goal(motion: MotionSymbols, goal: FramePoint | FramePose, z: SX) -> Constraint:
+def _frame_goal(motion: MotionSymbols, goal: FramePoint | FramePose, z: SX) -> PhaseConstraint:
     """Return a goal as a constraint on z."""
     pose, target = _pose_and_target(motion.pose(goal.frame), goal)
     rows, upper = pose[:3, -1] - target[:3, -1], np.zeros(3)
@@ -942,7 +942,7 @@ def _frame_goal(motion: MotionSymbols, goal: FramePoint | FramePose, z: SX) -> C
             / 2,  # cosine of the angle left: the sines before are zero at half a turn, too
         )
         upper = np.array([0.0] * 6 + [np.inf])
-    return Constraint(
+    return PhaseConstraint(
         f"{goal.frame} at its goal", ca.Function("goal", [z], [rows]), np.zeros(len(upper)), upper
     )
 

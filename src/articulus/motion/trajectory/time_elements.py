@@ -20,7 +20,7 @@ from articulus.motion.trajectory.collocation import Layout, first_guess
 from articulus.motion.trajectory.ipopt import Solution, SolverSettings, solve
 from articulus.motion.trajectory.newton import newton
 from articulus.motion.trajectory.problem import Problem
-from articulus.motion.trajectory.program import Program
+from articulus.motion.trajectory.program import NonlinearProgram
 
 if TYPE_CHECKING:
     from articulus.motion.trajectory.schemes.scheme import PlanSettings, Scheme
@@ -39,7 +39,7 @@ class Level:
     ----------
     meshes : tuple of array
         Of each phase, from 0 to 1.
-    program : Program
+    program : NonlinearProgram
     layouts : tuple of Layout
     solution : Solution
     error : float
@@ -47,7 +47,7 @@ class Level:
     """
 
     meshes: tuple[np.ndarray, ...]
-    program: Program
+    program: NonlinearProgram
     layouts: tuple[Layout, ...]
     solution: Solution
     error: float = np.inf
@@ -173,12 +173,12 @@ def solve_weak(
     return level
 
 
-def costates(program: Program, layout: Layout, phase: int, solution: Solution) -> np.ndarray:
+def costates(program: NonlinearProgram, layout: Layout, phase: int, solution: Solution) -> np.ndarray:
     """Return what the cost changes by per change of each state, at the nodes and in the elements of a phase, (points, states).
 
     Parameters
     ----------
-    program : Program
+    program : NonlinearProgram
     layout : Layout
         Of the phase.
     phase : int

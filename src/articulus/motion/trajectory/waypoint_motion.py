@@ -23,7 +23,7 @@ from articulus.motion.piecewise import Piecewise
 from articulus.motion.trajectory.ipopt import solve
 from articulus.motion.trajectory.point_motion import point_to_point
 from articulus.motion.trajectory.points import numbers, require_joints
-from articulus.motion.trajectory.program import Block, Program
+from articulus.motion.trajectory.program import FunctionBlock, NonlinearProgram
 
 SHORTEST = 1e-3
 """Least length of an interval, over the mean of the guess."""
@@ -193,7 +193,7 @@ class _Search:
             )
         return self._motion(found.x)
 
-    def _program(self) -> Program:
+    def _program(self) -> NonlinearProgram:
         z, d = SX.sym("z", 8), SX.sym("d", 0)
         q, v, a, q1, v1, a1, j, h = ca.vertsplit(z)
         rows = ca.vertcat(
@@ -213,11 +213,11 @@ class _Search:
         )
         index = index.transpose(0, 2, 1).reshape(-1, 8)
         upper = np.tile([0.0, 0.0, 0.0, 1.0], (len(index), 1))
-        steps = Block(
+        steps = FunctionBlock(
             "steps", ca.Function("step", [z, d], [rows]), index, np.zeros((len(index), 0)), -upper, upper
         )
         s = SX.sym("s", 1)
-        cost = Block(
+        cost = FunctionBlock(
             "duration",
             ca.Function("length", [s, d], [s]),
             self.step[:, None],
@@ -225,7 +225,7 @@ class _Search:
             np.zeros((self.count, 1)),
             np.zeros((self.count, 1)),
         )
-        return Program((cost,), (steps,), *self._bounds())
+        return NonlinearProgram((cost,), (steps,), *self._bounds())
 
     def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
         size = self.step[-1] + 1

@@ -54,7 +54,7 @@ class BeamMotion:
         return -kept.solve(self.beam.residual(at.t, *state).ravel()), kept
 
 
-class Momentum:
+class MomentumProjection:
     """Momentum of a beam without supports: after every step velocities get that which the loads gave it.
 
     The method errs in the momentum by h^3 in a step; a rigid motion of that size takes it back, so that the order stays
@@ -156,7 +156,7 @@ def simulate(
     v.ravel()[held] = 0.0
     state = method.start(motion, 0.0, q.ravel(), v.ravel())
     t, kept = np.linspace(0.0, t_end, steps + 1), [state]
-    momentum = None if beam.supports else Momentum(whole, state)
+    momentum = None if beam.supports else MomentumProjection(whole, state)
     for k in range(1, steps + 1):
         state = dataclasses.replace(method.step(motion, state, t_end / steps), t=float(t[k]))
         if momentum is not None:

@@ -180,7 +180,7 @@ def _without(d: Description, elements: Sequence[Connection], bare: set[str]) -> 
     )
 
 
-class Apart:
+class PartCoordinates:
     """From the joints of a mechanism to the coordinates of its parts, and what the parts need of a loop's values.
 
     Parameters
@@ -268,7 +268,7 @@ def _same_forces(system: System, parts: Cut) -> bool:
     c[system.places["v"]] = rng.uniform(0.1, 0.2, d.nv)
     p = np.array([value_of(x) for x in system.network.parameters])
     w, t, h = rng.uniform(0.1, 0.2, system.nw), 0.3, 1e-3
-    apart = Apart(system, parts)
+    apart = PartCoordinates(system, parts)
     q, v = apart(c[system.places["q"]], c[system.places["v"]], p)
     own = rest.c0.copy()
     own[rest.places["q"]], own[rest.places["v"]] = q[: rest.description.nq], v[: rest.description.nv]

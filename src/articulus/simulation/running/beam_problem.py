@@ -31,7 +31,7 @@ from articulus.simulation.integrate import AlphaState
 from articulus.simulation.integrate.mechanical import MotionPoint, saddle
 from articulus.simulation.loop.displacement import displacement
 from articulus.simulation.loop.functions import ARGUMENTS, System, native
-from articulus.simulation.running.beam_cut import Apart, Cut, cut
+from articulus.simulation.running.beam_cut import Cut, PartCoordinates, cut
 from articulus.spatial.rotation import matrix_quaternion
 
 Array = np.ndarray
@@ -60,7 +60,7 @@ class BeamEquations:
 
     def __init__(self, system: System, parts: Cut, rows: tuple[int, ...]):
         self.system, self.parts, self.rows = system, parts, list(rows)
-        self.apart = Apart(system, parts)
+        self.apart = PartCoordinates(system, parts)
         d = parts.rest.description
         self.nq, self.nv, self.m = d.nq, d.nv, len(rows)
         self._kernels()

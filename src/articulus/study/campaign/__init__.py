@@ -21,20 +21,21 @@ if TYPE_CHECKING:
     )
     from articulus.study.campaign.explore import failure_probability, run_until, worst_case
     from articulus.study.campaign.result import Result
-    from articulus.study.campaign.table import Table
+    from articulus.study.campaign.table import CampaignTable
 
 _LATE = {
     "calls": ("run",),
     "design": ("Campaign",),
     "explore": ("failure_probability", "run_until", "worst_case"),
     "result": ("Result",),
-    "table": ("Table",),
+    "table": ("CampaignTable",),
 }
 """Names that are imported when first asked for: whether a campaign is finished can be told without them. So are all distributions."""
 
 __all__ = [
     "Attitude",
     "Campaign",
+    "CampaignTable",
     "Correlated",
     "Direction",
     "Inertia",
@@ -43,7 +44,6 @@ __all__ = [
     "Result",
     "Rows",
     "Stats",
-    "Table",
     "Uniform",
     "failure_probability",
     "run",

@@ -23,7 +23,7 @@ from articulus.study.campaign.ledger import Range
 from articulus.study.campaign.machine import machine
 from articulus.study.campaign.percentile_bands import Scale
 from articulus.study.campaign.processes import LEAST_SECONDS, SINGLE, SLOWER, START_SECONDS
-from articulus.study.campaign.work import Rows, Trouble, attempt
+from articulus.study.campaign.work import RunRows, Trouble, attempt
 
 CONNECT_SECONDS = 10.0
 """Time within which a scheduler has to answer [s]."""
@@ -279,7 +279,7 @@ class Cluster:
         )
         self._futures[future] = task, time.monotonic(), allowed
 
-    def wait(self, seconds: float) -> list[tuple[Range, Rows | Trouble]]:
+    def wait(self, seconds: float) -> list[tuple[Range, RunRows | Trouble]]:
         """Return what has come back; a chunk beyond its time is given up."""
         end = time.monotonic() + seconds
         while time.monotonic() < end and not any(f.done() for f in self._futures):
@@ -287,7 +287,7 @@ class Cluster:
         if self._client.status != "running" or any(f.status in ("cancelled", "lost") for f in self._futures):
             self._reconnect()
             return []
-        out: list[tuple[Range, Rows | Trouble]] = []
+        out: list[tuple[Range, RunRows | Trouble]] = []
         for future in list(self._futures):
             task, began, allowed = self._futures[future]
             if future.done():
@@ -350,7 +350,7 @@ class Cluster:
     def _allowance(self) -> float:
         return self._limit or (max(LEAST_SECONDS, SLOWER * self._slowest) if self._slowest else START_SECONDS)
 
-    def _take(self, future: Any, began: float) -> Rows | Trouble:
+    def _take(self, future: Any, began: float) -> RunRows | Trouble:
         try:
             found = decode(future.result(timeout=CONNECT_SECONDS))
         except self._dask.KilledWorker as error:  # dask has tried it on several workers

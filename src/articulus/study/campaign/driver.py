@@ -29,7 +29,7 @@ from articulus.study.campaign import shards
 from articulus.study.campaign.design import Campaign
 from articulus.study.campaign.ledger import Ledger, Range
 from articulus.study.campaign.percentile_bands import Scale
-from articulus.study.campaign.work import CAUSES, SET_ASIDE, Rows, Trouble, join_rows
+from articulus.study.campaign.work import CAUSES, SET_ASIDE, RunRows, Trouble, join_rows
 
 SETTINGS = "campaign.json"
 LOCK = "driver.lock"
@@ -71,7 +71,7 @@ class Workers(Protocol):
     def submit(self, task: Range) -> None:
         """Hand out a chunk."""
 
-    def wait(self, seconds: float) -> list[tuple[Range, Rows | Trouble]]:
+    def wait(self, seconds: float) -> list[tuple[Range, RunRows | Trouble]]:
         """Return what has come back, waiting up to some seconds for anything."""
 
     def close(self) -> None:
@@ -318,7 +318,7 @@ class Driver:
     def __init__(self, campaign: Campaign, folder: Folder, ledger: Ledger, tell: Tell | None = None):
         self.campaign, self.folder, self.ledger = campaign, folder, ledger
         self._tell = tell or (lambda progress: None)
-        self._rows: list[Rows] = []
+        self._rows: list[RunRows] = []
         self._held = 0
         self._began = self._written = time.monotonic()
         self._flushed = 0
@@ -367,7 +367,7 @@ class Driver:
                 under_way += 1
             for task, found in workers.wait(0.2):
                 under_way -= 1
-                if isinstance(found, Rows):
+                if isinstance(found, RunRows):
                     self._take(found)
                 else:
                     self._resolve(task, found, queue)
@@ -393,14 +393,14 @@ class Driver:
             queue.appendleft((first + size, count - size))
         return first, size
 
-    def _take(self, rows: Rows) -> None:
+    def _take(self, rows: RunRows) -> None:
         self._note_success(rows)
         self._rows.append(rows)
         self._held += rows.count
         self.progress.done += rows.count
         self.progress.failed += int((rows.status >= 2).sum())
 
-    def _note_success(self, rows: Rows) -> None:
+    def _note_success(self, rows: RunRows) -> None:
         """Note that a chunk went well, and how fast."""
         self._good += rows.count
         self._deaths = 0
@@ -438,7 +438,7 @@ class Driver:
     def _put_aside(self, run: int, trouble: Trouble) -> None:
         """Count a run that cannot be run, with its cause."""
         held = self.campaign.inputs(run, 1)
-        row = Rows(
+        row = RunRows(
             run, 1, np.array([[held[n][0] for n in self.campaign.names]]).reshape(1, -1),
             np.full((1, len(self.campaign.figures)), np.nan), np.array([SET_ASIDE], np.int8),
             np.array([CAUSES.index(trouble.cause)], np.int8), np.zeros(1, np.int8), np.full(1, np.nan), np.zeros(1),
@@ -468,9 +468,9 @@ def _common(a: Range, b: Range) -> Range:
     return first, min(a[0] + a[1], b[0] + b[1]) - first
 
 
-def _join(rows: list[Rows]) -> list[Rows]:
+def _join(rows: list[RunRows]) -> list[RunRows]:
     """Return rows in the order of runs, neighbors as one: the ledger stays short."""
-    out: list[list[Rows]] = []
+    out: list[list[RunRows]] = []
     for part in sorted(rows, key=lambda r: r.first):
         if out and out[-1][-1].first + out[-1][-1].count == part.first:
             out[-1].append(part)

@@ -12,12 +12,12 @@ import numpy as np
 
 from articulus.study.campaign.design import Campaign
 from articulus.study.campaign.percentile_bands import Counts, Scale
-from articulus.study.campaign.work import COLUMNS, Rows, Trouble
+from articulus.study.campaign.work import COLUMNS, RunRows, Trouble
 
 COUNTS = ("cells", "least", "greatest")
 
 
-def encode(found: Rows | Trouble) -> bytes:
+def encode(found: RunRows | Trouble) -> bytes:
     """Return rows, or trouble, as bytes."""
     if isinstance(found, Trouble):
         meta: dict[str, Any] = {"trouble": [found.cause, found.text, found.again]}
@@ -34,7 +34,7 @@ def encode(found: Rows | Trouble) -> bytes:
     return out.getvalue()
 
 
-def decode(content: bytes) -> Rows | Trouble:
+def decode(content: bytes) -> RunRows | Trouble:
     """Return what `encode` packed; raise ValueError for anything else."""
     with np.load(io.BytesIO(content), allow_pickle=False) as held:
         meta = json.loads(held["meta"].tobytes())
@@ -43,7 +43,9 @@ def decode(content: bytes) -> Rows | Trouble:
         arrays: dict[str, Any] = {n: held[n] for n in COLUMNS}
         counts = Counts(*(held[n] for n in COUNTS)) if "cells" in held else None
         texts = {int(i): t for i, t in meta["texts"].items()}
-        return Rows(meta["first"], meta["count"], **arrays, texts=texts, counts=counts, notes=meta["notes"])
+        return RunRows(
+            meta["first"], meta["count"], **arrays, texts=texts, counts=counts, notes=meta["notes"]
+        )
 
 
 def order(campaign: Campaign, scale: Scale | None) -> str:

@@ -10,13 +10,13 @@ from articulus.errors import InputError
 from articulus.model.files.storage import StrPath, as_path, replacing
 
 if TYPE_CHECKING:
-    from articulus.study.campaign.table import Table
+    from articulus.study.campaign.table import CampaignTable
 
 ROWS = 100_000
 """Rows that are written at once."""
 
 
-def save_table(table: Table, path: StrPath) -> None:
+def save_table(table: CampaignTable, path: StrPath) -> None:
     """Write the table of a campaign; an existing file is replaced.
 
     Columns are the number of the run, its status and cause as words, the time at which it ended [s], its wall-clock time [s], then
@@ -24,7 +24,7 @@ def save_table(table: Table, path: StrPath) -> None:
 
     Parameters
     ----------
-    table : Table
+    table : CampaignTable
     path : path
         Ends in .parquet (extra `parquet`) or .csv.
     """
@@ -41,7 +41,7 @@ def save_table(table: Table, path: StrPath) -> None:
             _write_parquet(columns, len(table), temporary)
 
 
-def _columns(table: Table) -> dict[str, np.ndarray]:
+def _columns(table: CampaignTable) -> dict[str, np.ndarray]:
     words = {"status": (table.status_texts, table.status), "cause": (table.cause_texts, table.cause)}
     out: dict[str, np.ndarray] = {"run": table.index}
     out |= {name: np.array(texts)[codes] for name, (texts, codes) in words.items()}

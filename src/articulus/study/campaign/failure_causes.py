@@ -18,17 +18,17 @@ class Group:
     cause : str
     rows : array of int
         Of the table.
-    drivers : tuple of Driver
+    drivers : tuple of SuspectInput
         Inputs that set these runs apart from those that went well, the strongest first.
     """
 
     cause: str
     rows: np.ndarray
-    drivers: tuple[Driver, ...]
+    drivers: tuple[SuspectInput, ...]
 
 
 @dataclass(frozen=True)
-class Driver:
+class SuspectInput:
     """An input whose values differ between runs that went wrong and the others.
 
     Parameters
@@ -80,7 +80,7 @@ def group_causes(
     return tuple(sorted(groups, key=lambda g: -g.rows.size))
 
 
-def drivers(inputs: Mapping[str, np.ndarray], bad: np.ndarray, good: np.ndarray) -> tuple[Driver, ...]:
+def drivers(inputs: Mapping[str, np.ndarray], bad: np.ndarray, good: np.ndarray) -> tuple[SuspectInput, ...]:
     """Return inputs whose values in bad runs differ from those in good ones beyond chance (one in a thousand), strongest first.
 
     Parameters
@@ -98,7 +98,7 @@ def drivers(inputs: Mapping[str, np.ndarray], bad: np.ndarray, good: np.ndarray)
         test = ks_2samp(b, g, method="asymp")
         chance = min(1.0, float(test.pvalue) * len(inputs))  # as many inputs are looked at
         if chance < 1e-3 and math.isfinite(float(test.statistic)):
-            found.append(Driver(name, float(test.statistic), chance, _quartiles(b), _quartiles(g)))
+            found.append(SuspectInput(name, float(test.statistic), chance, _quartiles(b), _quartiles(g)))
     return tuple(sorted(found, key=lambda d: -d.distance))
 
 

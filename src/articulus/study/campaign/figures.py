@@ -16,7 +16,7 @@ from articulus.errors import InputError, did_you_mean
 from articulus.model.files.units import UnitError, parse_unit, split_quantity
 from articulus.simulation.results.run import Run
 from articulus.simulation.results.signal import Signal
-from articulus.study.check import FIGURES, MOMENTS, Check, moment
+from articulus.study.check import FIGURES, MOMENTS, RunCheck, moment
 
 OVER_TIME = ("settling", "overshoot", "rms", "mean")
 """Figures of a signal over time, besides its MOMENTS."""
@@ -90,7 +90,7 @@ class Figure:
     def values(self, run: Run) -> np.ndarray:
         """Return the number of each run of a batch, (runs,)."""
         if self.at not in OVER_TIME:
-            return Check(self.name, self.what, self.at, "less", 0.0, 0.0, self.unit).values(run)
+            return RunCheck(self.name, self.what, self.at, "less", 0.0, 0.0, self.unit).values(run)
         y = np.atleast_2d(run.select(self.what).values[..., 0])
         return {
             "settling": self._settling,
@@ -161,8 +161,8 @@ class Requirement:
     strict: bool = False
 
     @property
-    def _check(self) -> Check:
-        return Check(self.figure, self.figure, "", self.bound, self.value, self.tolerance, self.unit)
+    def _check(self) -> RunCheck:
+        return RunCheck(self.figure, self.figure, "", self.bound, self.value, self.tolerance, self.unit)
 
     @property
     def demand(self) -> str:
@@ -348,7 +348,7 @@ def read_requirements(given: Any, figures: tuple[Figure, ...], number: Number) -
     return tuple(found)
 
 
-def of_checks(checks: tuple[Check, ...]) -> tuple[tuple[Figure, ...], tuple[Requirement, ...]]:
+def of_checks(checks: tuple[RunCheck, ...]) -> tuple[tuple[Figure, ...], tuple[Requirement, ...]]:
     """Return the checks of a study as figures and requirements."""
     figures: dict[str, Figure] = {}
     requirements = []

@@ -9,7 +9,7 @@ import threading
 from articulus.study.campaign.design import Campaign
 from articulus.study.campaign.ledger import Range
 from articulus.study.campaign.percentile_bands import Scale
-from articulus.study.campaign.work import Rows, Trouble, attempt
+from articulus.study.campaign.work import RunRows, Trouble, attempt
 
 
 class LocalWorker:
@@ -28,7 +28,7 @@ class LocalWorker:
     def __init__(self, campaign: Campaign, scale: Scale | None):
         self._campaign, self._scale = campaign, scale
         self._tasks: queue.SimpleQueue[Range | None] = queue.SimpleQueue()
-        self._found: queue.SimpleQueue[tuple[Range, Rows | Trouble]] = queue.SimpleQueue()
+        self._found: queue.SimpleQueue[tuple[Range, RunRows | Trouble]] = queue.SimpleQueue()
         context = contextvars.copy_context()
         self._thread = threading.Thread(target=context.run, args=(self._go,), name="campaign", daemon=True)
         self._thread.start()
@@ -41,7 +41,7 @@ class LocalWorker:
         """Hand out a chunk."""
         self._tasks.put(task)
 
-    def wait(self, seconds: float) -> list[tuple[Range, Rows | Trouble]]:
+    def wait(self, seconds: float) -> list[tuple[Range, RunRows | Trouble]]:
         """Return what has come back."""
         try:
             return [self._found.get(timeout=seconds)]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from articulus.study.campaign import percentile_bands, work
 from articulus.study.campaign.driver import Driver, Workers
 from articulus.study.campaign.percentile_bands import Scale
-from articulus.study.campaign.work import Rows, Trouble
+from articulus.study.campaign.work import RunRows, Trouble
 
 
 class Pilot(Driver):
@@ -41,7 +41,7 @@ class Pilot(Driver):
                 self.ledger.end()
         return percentile_bands.scale_of(times, self._extremes)
 
-    def _take(self, rows: Rows) -> None:
+    def _take(self, rows: RunRows) -> None:
         self._note_success(rows)
         if rows.counts is not None:
             self._extremes = self._extremes + rows.counts

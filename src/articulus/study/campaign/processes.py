@@ -21,7 +21,7 @@ from articulus.study.campaign.encoding import decode, order
 from articulus.study.campaign.ledger import Range
 from articulus.study.campaign.machine import machine
 from articulus.study.campaign.percentile_bands import Scale
-from articulus.study.campaign.work import Rows, Trouble
+from articulus.study.campaign.work import RunRows, Trouble
 
 START_SECONDS = 600.0
 """Wall-clock time that the first chunk of a worker may take, which may have to compile [s]."""
@@ -73,7 +73,7 @@ class Processes:
             "ARTICULUS_PROGRESS": "off",
             "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
         }
-        self._found: queue.SimpleQueue[tuple[_Worker, Range | None, Rows | Trouble | InputError]] = (
+        self._found: queue.SimpleQueue[tuple[_Worker, Range | None, RunRows | Trouble | InputError]] = (
             queue.SimpleQueue()
         )
         self._workers: list[_Worker] = []
@@ -90,7 +90,7 @@ class Processes:
         self._workers.append(worker)
         worker.begin(task)
 
-    def wait(self, seconds: float) -> list[tuple[Range, Rows | Trouble]]:
+    def wait(self, seconds: float) -> list[tuple[Range, RunRows | Trouble]]:
         """Return what has come back; a worker beyond its time is ended."""
         for worker in self._workers:
             usual = max(LEAST_SECONDS, SLOWER * self._slowest) if worker.chunks else START_SECONDS

@@ -19,7 +19,7 @@ from articulus.study.campaign import percentile_bands, shards, work
 from articulus.study.campaign.design import Campaign
 from articulus.study.campaign.driver import SCALE, Folder, held_campaign, read_scale, require_files
 from articulus.study.campaign.machine import machine
-from articulus.study.campaign.table import Table
+from articulus.study.campaign.table import CampaignTable
 
 if TYPE_CHECKING:
     from articulus.study.campaign.page import CampaignPage
@@ -81,12 +81,12 @@ class Result:
         return held_campaign(self.folder, self.settings)
 
     @functools.cached_property
-    def table(self) -> Table:
+    def table(self) -> CampaignTable:
         """A row for every run that is done."""
         ledger = Folder(self.folder).ledger()
         try:
             c = self.campaign
-            return Table(
+            return CampaignTable(
                 self.folder,
                 ledger.ranges(),
                 c.names,

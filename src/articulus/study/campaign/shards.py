@@ -17,7 +17,7 @@ from articulus.errors import InputError
 from articulus.model.files.seal import seal, why_broken
 from articulus.model.files.storage import open_regular, replacing
 from articulus.study.campaign.percentile_bands import Counts
-from articulus.study.campaign.work import SET_ASIDE, Rows
+from articulus.study.campaign.work import SET_ASIDE, RunRows
 
 AGAIN = "expected it as it was written. The command that runs the campaign, given again, runs its runs again"
 COLUMNS = ("status", "cause", "doubts", "ended", "seconds")
@@ -65,7 +65,7 @@ class Shard:
         return any(first <= run < first + count for first, count, _ in self.ranges)
 
 
-def write(folder: Path, file: str, parts: Sequence[Rows], identity: str) -> Shard:
+def write(folder: Path, file: str, parts: Sequence[RunRows], identity: str) -> Shard:
     """Write the rows of some ranges; the file is there as a whole, and on the disk, or not at all."""
     h5py = h5py_module()
     parts = sorted(parts, key=lambda p: p.first)

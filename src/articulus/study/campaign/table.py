@@ -1,4 +1,4 @@
-"""`Table`: a row for every run that is done. Columns are read from the shards when they are asked for."""
+"""`CampaignTable`: a row for every run that is done. Columns are read from the shards when they are asked for."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class Columns(Mapping[str, np.ndarray]):
 
     Parameters
     ----------
-    table : Table
+    table : CampaignTable
     group : str
         "inputs" or "figures".
     names : sequence of str
     """
 
-    def __init__(self, table: Table, group: str, names: Sequence[str]):
+    def __init__(self, table: CampaignTable, group: str, names: Sequence[str]):
         self._table, self._group, self._names = table, group, tuple(names)
         self._held: dict[str, np.ndarray] = {}
 
@@ -46,7 +46,7 @@ class Columns(Mapping[str, np.ndarray]):
         return len(self._names)
 
 
-class Table:
+class CampaignTable:
     """Rows of the runs that are done, in the order of their numbers.
 
     Parameters
@@ -93,7 +93,7 @@ class Table:
         return sum(count for _, count, _, _ in self.ranges)
 
     def __repr__(self) -> str:
-        return f"<Table of {len(self)} runs: {len(self.inputs)} inputs, {len(self.figures)} figures>"
+        return f"<CampaignTable of {len(self)} runs: {len(self.inputs)} inputs, {len(self.figures)} figures>"
 
     def require_whole(self) -> None:
         """Raise InputError where a file is gone or damaged; they are looked at once."""
@@ -164,7 +164,7 @@ class Table:
 
         save_table(self, path)
 
-    def same(self, other: Table) -> bool:
+    def same(self, other: CampaignTable) -> bool:
         """Whether all runs of two tables agree in every bit (wall-clock times apart)."""
         if list(self.inputs) != list(other.inputs) or list(self.figures) != list(other.figures):
             return False

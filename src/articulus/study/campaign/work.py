@@ -28,7 +28,7 @@ SET_ASIDE = 3
 STATUS = (*(s.name.lower() for s in RunStatus), "set aside")
 """Texts of the status of a run, by its code."""
 COLUMNS = ("inputs", "figures", "status", "cause", "doubts", "ended", "seconds")
-"""Arrays of `Rows`."""
+"""Arrays of `RunRows`."""
 CAUSES = ("", *(str(c) for c in Cause), "refused", "raised", "killed", "out of memory", "out of time")
 """Why a run has no figures, by the code in the table."""
 TEXTS = 20
@@ -38,7 +38,7 @@ PIECE_BYTES = 16 << 20
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class RunRows:
     """Rows of the table for the runs [first, first + count).
 
     Parameters
@@ -92,7 +92,7 @@ class Trouble:
     again: bool = False
 
 
-def attempt(campaign: Campaign, task: tuple[int, int], scale: Scale | None) -> Rows | Trouble:
+def attempt(campaign: Campaign, task: tuple[int, int], scale: Scale | None) -> RunRows | Trouble:
     """Return the rows of a chunk, or what went wrong."""
     try:
         return run_rows(campaign, *task, scale)
@@ -106,7 +106,7 @@ def attempt(campaign: Campaign, task: tuple[int, int], scale: Scale | None) -> R
         return Trouble("raised", f"{type(error).__name__}: {error}")
 
 
-def run_rows(campaign: Campaign, first: int, count: int, scale: Scale | None = None) -> Rows:
+def run_rows(campaign: Campaign, first: int, count: int, scale: Scale | None = None) -> RunRows:
     """Return the rows of a range of runs, computed in pieces whose samples need little memory.
 
     The same bits come out whatever the range: runs are in batches of two or more, which all take the same native code; noise
@@ -117,7 +117,7 @@ def run_rows(campaign: Campaign, first: int, count: int, scale: Scale | None = N
     return join_rows([_rows(campaign, at, min(size, first + count - at), scale) for at in starts])
 
 
-def join_rows(parts: list[Rows]) -> Rows:
+def join_rows(parts: list[RunRows]) -> RunRows:
     """Return the rows of neighboring ranges, given in order, as those of one."""
     if len(parts) == 1:
         return parts[0]
@@ -127,7 +127,9 @@ def join_rows(parts: list[Rows]) -> Rows:
         total = each if total is None else total + each
     texts = {i: t for r in parts for i, t in r.texts.items()}
     notes = {kind: n for r in reversed(parts) for kind, n in r.notes.items()}
-    return Rows(parts[0].first, sum(r.count for r in parts), **arrays, texts=texts, counts=total, notes=notes)
+    return RunRows(
+        parts[0].first, sum(r.count for r in parts), **arrays, texts=texts, counts=total, notes=notes
+    )
 
 
 def _piece(campaign: Campaign) -> int:
@@ -138,7 +140,7 @@ def _piece(campaign: Campaign) -> int:
     return max(lanes, most // lanes * lanes)
 
 
-def _rows(campaign: Campaign, first: int, count: int, scale: Scale | None) -> Rows:
+def _rows(campaign: Campaign, first: int, count: int, scale: Scale | None) -> RunRows:
     """Return the rows of a range of runs that are computed together."""
     began = time.perf_counter()
     with warnings.catch_warnings(record=True) as said, quiet():
@@ -154,7 +156,7 @@ def _rows(campaign: Campaign, first: int, count: int, scale: Scale | None) -> Ro
     counts = _counts(campaign, grid, count, good, scale)
     doubts = np.bincount([d.run for d in run.warnings if d.run < count], minlength=count).astype(np.int8)
     spent = (time.perf_counter() - began) / count
-    return Rows(
+    return RunRows(
         first, count, np.stack([inputs[n] for n in campaign.names], axis=1) if inputs else np.zeros((count, 0)),
         figures, np.asarray(run.status)[:count].astype(np.int8), cause, doubts, ended, np.full(count, spent), texts, counts,
         _notes(said),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from articulus.errors import NumericalError
-from articulus.motion.inversion.arms.rest import Rest
+from articulus.motion.inversion.arms.rest import RestPose
 from articulus.motion.inversion.arms.servo import Point, Servo, ServoMotion, parts
 from articulus.numerics.banded import BandedLU
 
@@ -20,18 +20,18 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True)
-class Grid:
+class CollocationGrid:
     """Equidistant times with the path at them and in the middle between them, and the poses of rest at both ends."""
 
     step: float
     nodes: Point
     middles: Point
-    start: Rest
-    end: Rest
+    start: RestPose
+    end: RestPose
 
 
 @dataclass(frozen=True)
-class Residual:
+class TrajectoryResidual:
     """What a trajectory is off by.
 
     Attributes
@@ -59,7 +59,7 @@ class Residual:
     jacobian: Array
 
 
-def residual(servo: Servo, grid: Grid, q: Array, v: Array) -> Residual:
+def residual(servo: Servo, grid: CollocationGrid, q: Array, v: Array) -> TrajectoryResidual:
     """Return what a trajectory, q and v (n, nv), is off by."""
     h, at = grid.step, grid.nodes
     C = servo.jacobian(q, at.t)
@@ -68,7 +68,7 @@ def residual(servo: Servo, grid: Grid, q: Array, v: Array) -> Residual:
     q_m = (q[:-1] + q[1:]) / 2 + h / 8 * (v[:-1] - v[1:])
     v_m = (v[:-1] + v[1:]) / 2 + h / 8 * (a[:-1] - a[1:])
     middle = servo.motion(q_m, v_m, grid.middles)
-    return Residual(
+    return TrajectoryResidual(
         servo.residual(q, at),
         servo.rate(q, v, at),
         q[1:] - q[:-1] - h / 2 * (v[:-1] + v[1:]) - h**2 / 12 * (a[:-1] - a[1:]),
@@ -81,7 +81,7 @@ def residual(servo: Servo, grid: Grid, q: Array, v: Array) -> Residual:
     )
 
 
-def _internal(rest: Rest, q: Array, v: Array) -> Array:
+def _internal(rest: RestPose, q: Array, v: Array) -> Array:
     return np.concatenate([rest.tangent.T @ (q - rest.q), rest.tangent.T @ v])
 
 
@@ -104,14 +104,20 @@ def _between(x: Array, times: int) -> Array:
     return np.concatenate([inner.reshape(-1, *x.shape[1:]), x[-1:]])
 
 
-class Linearized:
+class LinearizedTrajectory:
     """The equations linearised about a trajectory, factored: corrections for as many residuals as wanted.
 
     With the slopes of a trajectory near by, nothing is differentiated: corrections then converge fast, but not quadratically.
     """
 
     def __init__(
-        self, servo: Servo, grid: Grid, q: Array, v: Array, off: Residual, slopes: Slopes | None = None
+        self,
+        servo: Servo,
+        grid: CollocationGrid,
+        q: Array,
+        v: Array,
+        off: TrajectoryResidual,
+        slopes: Slopes | None = None,
     ):
         n, nv, rows = len(q), servo.nv, off.jacobian.shape[-2]
         b = 2 * (nv - rows)
@@ -130,7 +136,7 @@ class Linearized:
         self.band.factor()
 
     def _differentiate(
-        self, servo: Servo, grid: Grid, q: Array, v: Array, off: Residual, part: slice
+        self, servo: Servo, grid: CollocationGrid, q: Array, v: Array, off: TrajectoryResidual, part: slice
     ) -> None:
         """Set the rows of some intervals, and what corrections need at their times."""
         at = slice(part.start, part.stop + 1)
@@ -167,7 +173,7 @@ class Linearized:
         low = P @ (side * v - h / 6 * a) - 4 * h / 6 * (self.m_q[part] @ q_m + self.m_v[part] @ v_m)
         return np.concatenate([up, low], axis=-2)
 
-    def correction(self, off: Residual) -> tuple[Array, Array]:
+    def correction(self, off: TrajectoryResidual) -> tuple[Array, Array]:
         """Return the changes of positions and velocities, (n, nv) each, that make a residual vanish to first order."""
         p = -_times(self.inverse, off.position)
         w = -_times(self.inverse, off.rate + _times(self.slopes.rate_by_q, p))
@@ -225,7 +231,7 @@ class _Band:
         return self.factors.solve(right) if self.b else right
 
 
-def _stack(rest: Rest, q: Array, v: Array) -> Array:
+def _stack(rest: RestPose, q: Array, v: Array) -> Array:
     return np.concatenate([rest.tangent.T @ q, rest.tangent.T @ v])
 
 

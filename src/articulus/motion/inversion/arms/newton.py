@@ -7,7 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from articulus.errors import NumericalError
-from articulus.motion.inversion.arms.collocation import Grid, Linearized, Residual, Slopes, residual
+from articulus.motion.inversion.arms.collocation import (
+    CollocationGrid,
+    LinearizedTrajectory,
+    Slopes,
+    TrajectoryResidual,
+    residual,
+)
 from articulus.motion.inversion.arms.servo import Servo, ServoMotion
 
 Array = np.ndarray
@@ -45,14 +51,16 @@ class Trajectory:
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def newton(servo: Servo, grid: Grid, q: Array, v: Array, slopes: Slopes | None = None) -> Trajectory:
+def newton(
+    servo: Servo, grid: CollocationGrid, q: Array, v: Array, slopes: Slopes | None = None
+) -> Trajectory:
     """Return the trajectory that Newton's method reaches from an estimate, first with given slopes.
 
     Steps are shortened until the next one, with the same linear equations, is smaller (natural monotonicity: Deuflhard 1974); the
     factored equations are kept while they converge fast.
     """
     off = residual(servo, grid, q, v)
-    linear, factored = Linearized(servo, grid, q, v, off, slopes), 1
+    linear, factored = LinearizedTrajectory(servo, grid, q, v, off, slopes), 1
     sizes: list[float] = []
     step, rate = linear.correction(off), 1.0
     while len(sizes) < STEPS:
@@ -68,7 +76,7 @@ def newton(servo: Servo, grid: Grid, q: Array, v: Array, slopes: Slopes | None =
         rate = _size(*there, grid, next_step) / size
         (q, v), off, step = there, after, next_step
         if share < 1 or rate > REUSED:
-            linear, factored = Linearized(servo, grid, q, v, off), factored + 1
+            linear, factored = LinearizedTrajectory(servo, grid, q, v, off), factored + 1
             step, rate = linear.correction(off), 1.0
     raise NumericalError(
         f"Newton's method on the whole trajectory does not converge: last steps {_list_text(sizes)} of the size of the motion"
@@ -76,14 +84,14 @@ def newton(servo: Servo, grid: Grid, q: Array, v: Array, slopes: Slopes | None =
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def fixed_point(servo: Servo, grid: Grid, q: Array, v: Array) -> Trajectory:
+def fixed_point(servo: Servo, grid: CollocationGrid, q: Array, v: Array) -> Trajectory:
     """Return the trajectory that substitution reaches: linear equations about the nominal motion, set up once, everything else on the
     right-hand side.
 
     Steps are halved where they grow (relaxation).
     """
     off = residual(servo, grid, q, v)
-    linear, share = Linearized(servo, grid, q, v, off), 1.0
+    linear, share = LinearizedTrajectory(servo, grid, q, v, off), 1.0
     sizes: list[float] = []
     step = linear.correction(off)
     while len(sizes) < SUBSTITUTIONS and share >= SHORTEST:
@@ -106,8 +114,14 @@ def fixed_point(servo: Servo, grid: Grid, q: Array, v: Array) -> Trajectory:
 
 
 def _shorten(
-    servo: Servo, grid: Grid, q: Array, v: Array, step: tuple[Array, Array], size: float, linear: Linearized
-) -> tuple[float, tuple[Array, Array], Residual, tuple[Array, Array]]:
+    servo: Servo,
+    grid: CollocationGrid,
+    q: Array,
+    v: Array,
+    step: tuple[Array, Array],
+    size: float,
+    linear: LinearizedTrajectory,
+) -> tuple[float, tuple[Array, Array], TrajectoryResidual, tuple[Array, Array]]:
     """Return the share of a step that makes the next one smaller, where it leads, the residual there and the next step."""
     share = 1.0
     while share >= SHORTEST:
@@ -121,7 +135,7 @@ def _shorten(
     return 0.0, (q, v), residual(servo, grid, q, v), step
 
 
-def _try(servo: Servo, grid: Grid, q: Array, v: Array) -> Residual | None:
+def _try(servo: Servo, grid: CollocationGrid, q: Array, v: Array) -> TrajectoryResidual | None:
     """Return the residual; None where the equations have no numbers."""
     try:
         return residual(servo, grid, q, v)
@@ -131,13 +145,13 @@ def _try(servo: Servo, grid: Grid, q: Array, v: Array) -> Residual | None:
 
 def _finish(
     servo: Servo,
-    grid: Grid,
+    grid: CollocationGrid,
     q: Array,
     v: Array,
     step: tuple[Array, Array],
     sizes: list[float],
     factored: int,
-    linear: Linearized,
+    linear: LinearizedTrajectory,
 ) -> Trajectory:
     q, v, at = q + step[0], v + step[1], grid.nodes
     return Trajectory(
@@ -145,7 +159,7 @@ def _finish(
     )
 
 
-def _size(q: Array, v: Array, grid: Grid, step: tuple[Array, Array]) -> float:
+def _size(q: Array, v: Array, grid: CollocationGrid, step: tuple[Array, Array]) -> float:
     """Return a step over the size of the motion, both weighted by the mass matrix: positions or velocities, whichever is larger."""
     whole = q - grid.start.q + step[0], v + step[1]
     found = [

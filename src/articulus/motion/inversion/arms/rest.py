@@ -27,7 +27,7 @@ SLOW = 1e-7
 
 
 @dataclass(frozen=True)
-class Rest:
+class RestPose:
     """A pose at which the mechanism is held by the driven joints, and the internal motion about it.
 
     Attributes
@@ -68,7 +68,7 @@ class Rest:
         return float((-self.zeros.real[self.zeros.real < 0]).min(initial=np.inf))
 
 
-def rest(servo: Servo, q: Array, at: Point, where: str) -> Rest:
+def rest(servo: Servo, q: Array, at: Point, where: str) -> RestPose:
     """Return the pose of rest near a position.
 
     Parameters
@@ -97,7 +97,7 @@ def rest(servo: Servo, q: Array, at: Point, where: str) -> Rest:
         invariant_subspace(A.T, zeros, part).basis.T for part in (zeros.real < 0, zeros.real > 0)
     )
     M = servo.mechanism.mass_matrix(q, params=servo.params)
-    return Rest(q, motion.tau[0], M, N, zeros[np.argsort(np.abs(zeros))], stable, unstable)
+    return RestPose(q, motion.tau[0], M, N, zeros[np.argsort(np.abs(zeros))], stable, unstable)
 
 
 def balanced(servo: Servo, q: Array, v: Array, vdot: Array, at: Point) -> Array:

@@ -16,10 +16,10 @@ from articulus.errors import InputError, NumericalError, doubtful
 from articulus.model.mechanism.constraint.frame_coordinates import LENGTHS
 from articulus.motion.inversion.arms import nominal
 from articulus.motion.inversion.arms.accessibility import require_access
-from articulus.motion.inversion.arms.collocation import Grid
+from articulus.motion.inversion.arms.collocation import CollocationGrid
 from articulus.motion.inversion.arms.newton import Trajectory, fixed_point, newton
 from articulus.motion.inversion.arms.outputs import read_outputs
-from articulus.motion.inversion.arms.rest import Rest, balanced, rest
+from articulus.motion.inversion.arms.rest import RestPose, balanced, rest
 from articulus.motion.inversion.arms.servo import Point, Servo
 from articulus.motion.inversion.paths import Path, as_path
 from articulus.motion.inversion.result import Inversion
@@ -155,8 +155,8 @@ class _Plain:
     times: Array
     q: Array
     bent: Array
-    start: Rest
-    end: Rest
+    start: RestPose
+    end: RestPose
 
     def motion(self, t: Array) -> tuple[Array, Array]:
         """Return positions and velocities of the bent mechanism."""
@@ -172,7 +172,7 @@ class _Found:
     """A trajectory on a grid."""
 
     plain: _Plain
-    grid: Grid
+    grid: CollocationGrid
     trajectory: Trajectory
 
     def at(self, t: Array) -> tuple[Array, Array]:
@@ -219,7 +219,7 @@ class _Task:
     def _at(self, t: float, share: float = 1.0) -> Point:
         return _point(self.path, np.array([t]), share)
 
-    def _plain(self, first: Array, start: Rest, share: float) -> _Plain:
+    def _plain(self, first: Array, start: RestPose, share: float) -> _Plain:
         ends = self.path.start, self.path.end
         times, q = nominal.poses(self.servo, first, lambda t: _point(self.path, t, share), *ends)
         end = rest(self.servo, q[-1], self._at(self.path.end, share), "end")
@@ -281,7 +281,7 @@ class _Task:
         """Return the trajectory from the nominal motion or, by Newton's method, from another trajectory."""
         t, h = horizon.times(every), every * horizon.step
         nodes, middles = (_point(self.path, x, plain.share) for x in (t, t[:-1] + h / 2))
-        grid = Grid(h, nodes, middles, plain.start, plain.end)
+        grid = CollocationGrid(h, nodes, middles, plain.start, plain.end)
         if near is None or self.method != "newton":
             return _Found(plain, grid, SOLVERS[self.method](self.servo, grid, *plain.motion(t)))
         q, v = (x + y - z for x, y, z in zip(near.at(t), plain.rigid(t), near.plain.rigid(t)))
@@ -377,7 +377,7 @@ def _inconsistency(found: _Found) -> float:
     return float(worst)
 
 
-def _require_same_zeros(start: Rest, end: Rest) -> None:
+def _require_same_zeros(start: RestPose, end: RestPose) -> None:
     """Raise InputError unless as many zeros lie in the right half plane at the end as at the start."""
     if len(start.unstable) != len(end.unstable):
         raise InputError(

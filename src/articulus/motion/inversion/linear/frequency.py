@@ -12,7 +12,7 @@ import numpy as np
 
 from articulus.errors import InputError
 from articulus.linear import LinearModel, SecondOrder
-from articulus.motion.inversion.linear.two_sided import MOST, Solution
+from articulus.motion.inversion.linear.two_sided import MOST, InverseSolution
 from articulus.motion.inversion.paths import Path
 
 QUIET = 1e-15
@@ -31,7 +31,7 @@ def solve(
     lengths: tuple[float, float],
     weights: tuple[np.ndarray, np.ndarray],
     method: str,
-) -> Solution:
+) -> InverseSolution:
     """Return the inputs and the states.
 
     Parameters
@@ -76,7 +76,7 @@ def solve(
     motion = np.fft.irfft(found, count, axis=0)
     motion += _static(model, weights, slope) * np.arange(count)[:, None] * (1.0 if sampled else step)
     motion += _static(model, weights, first) - motion[0]
-    return Solution(t, motion[:, :0], motion[:, :n], motion[:, n:], y, motion[0, :n])
+    return InverseSolution(t, motion[:, :0], motion[:, :n], motion[:, n:], y, motion[0, :n])
 
 
 def _at(

@@ -21,7 +21,7 @@ Known = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
-class Internal:
+class InternalDynamics:
     """z' = A z + f, x = V z + x_f, u = -(E z + e): the internal dynamics of an inverse; f, x_f and e are known signals.
 
     Of a sampled plant z' is the next z. Eigenvalues of A are the zeros of the plant; of a plant with more inputs than outputs,
@@ -46,7 +46,7 @@ def known_signal(signal: Known, derivatives: np.ndarray) -> np.ndarray:
     return np.einsum("krp,knp->nr", signal, derivatives[: len(signal)])
 
 
-def square(A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray) -> Internal:
+def square(A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray) -> InternalDynamics:
     """Return the internal dynamics of a plant with as many inputs as outputs."""
     p = len(C)
     return _eliminate(
@@ -61,7 +61,7 @@ def square(A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray) -> Intern
     )
 
 
-def least_inputs(A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray) -> Internal:
+def least_inputs(A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray) -> InternalDynamics:
     """Return those of a continuous plant with more inputs than outputs, whose inputs have the least integral of u'u.
 
     Inputs that do not show in the outputs, N w, are chosen by the minimum principle: p' = -dH/dz, dH/dw = 0.
@@ -74,7 +74,7 @@ def least_inputs(A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray) -> 
     n = len(A)
     whole = np.block([[A, -free @ free.T], [-E.T @ E, -A.T]])
     force = _stack(f, -E.T @ e)
-    return Internal(
+    return InternalDynamics(
         whole,
         force,
         np.hstack([V, np.zeros((len(V), n))]),
@@ -84,7 +84,7 @@ def least_inputs(A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray) -> 
     )
 
 
-def least_errors(A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray) -> Internal:
+def least_errors(A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray) -> InternalDynamics:
     """Return those of a continuous plant with fewer inputs than outputs, whose errors have the least integral of (y - y_d)'(y - y_d).
 
     The inputs make the adjoint output B' p + D' (y_d - y) zero, where p' = -A' p - C' (y_d - y).
@@ -95,7 +95,7 @@ def least_errors(A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray) -> 
     out, through = np.hstack([-D.T @ C, B.T]), -D.T @ D
     force = np.vstack([np.zeros((n, p)), -C.T])[None]
     found = _eliminate(*_free(whole, into, out, through, force, D.T[None]))
-    return Internal(found.A, found.f, found.V[:n], found.x_f[:, :n], found.E, found.e)
+    return InternalDynamics(found.A, found.f, found.V[:n], found.x_f[:, :n], found.E, found.e)
 
 
 def _eliminate(
@@ -107,9 +107,9 @@ def _eliminate(
     g: Known,
     V: np.ndarray,
     x_f: Known,
-) -> Internal:
+) -> InternalDynamics:
     E, e = np.linalg.solve(D, C), np.linalg.solve(D, g)
-    return Internal(A - B @ E, _plus(f, -B @ e), V, x_f, E, e)
+    return InternalDynamics(A - B @ E, _plus(f, -B @ e), V, x_f, E, e)
 
 
 def _free(

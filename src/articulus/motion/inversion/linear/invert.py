@@ -19,8 +19,8 @@ from articulus.errors import InputError, doubtful
 from articulus.linear import LinearModel, SecondOrder
 from articulus.motion.inversion.linear import frequency
 from articulus.motion.inversion.linear.forward import defect, response
-from articulus.motion.inversion.linear.internal import Internal, least_errors, least_inputs, square
-from articulus.motion.inversion.linear.two_sided import Horizon, Solution, slowest, solve
+from articulus.motion.inversion.linear.internal import InternalDynamics, least_errors, least_inputs, square
+from articulus.motion.inversion.linear.two_sided import Horizon, InverseSolution, slowest, solve
 from articulus.motion.inversion.linear.zeros import Halves, halves, symplectic_zeros
 from articulus.motion.inversion.paths import Path, as_path, require_smooth
 from articulus.motion.inversion.result import Inversion
@@ -87,7 +87,7 @@ def invert(
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class InversionTask:
     """An inversion in the time domain: the plant, the path, the internal dynamics with its halves, and the solution.
 
     `basis` gives the states of the plant from those that the inputs can move.
@@ -96,10 +96,10 @@ class Task:
     model: LinearModel
     path: Path
     step: float
-    internal: Internal
+    internal: InternalDynamics
     parts: Halves
     basis: np.ndarray
-    found: Solution
+    found: InverseSolution
 
     def inversion(self) -> Inversion:
         """Return the inputs with what was checked."""
@@ -163,7 +163,7 @@ def task(
     cut: float = 1e-8,
     input_weights: Any = None,
     output_weights: Any = None,
-) -> Task:
+) -> InversionTask:
     """Solve in the time domain; arguments as of `invert`."""
     asked = _Asked.of(plant, path, inputs, outputs, step, period, cut, (input_weights, output_weights))
     model, sampled = asked.model, asked.model.period is not None
@@ -176,7 +176,7 @@ def task(
     internal, parts = _split_dynamics(moved, asked)
     found = solve(internal, parts, asked.path, Horizon(asked.step, pre, post, cut), sampled, NAME)
     found = dataclasses.replace(found, x=found.x @ basis.T, rest=basis @ found.rest)
-    return Task(model, asked.path, asked.step, internal, parts, basis, found)
+    return InversionTask(model, asked.path, asked.step, internal, parts, basis, found)
 
 
 def _by_frequency(
@@ -206,7 +206,7 @@ def _by_frequency(
     return _result(model, asked.path, zeros, degree, found, f"{NAME} (frequency)")
 
 
-def _split_dynamics(moved: LinearModel, asked: _Asked) -> tuple[Internal, Halves]:
+def _split_dynamics(moved: LinearModel, asked: _Asked) -> tuple[InternalDynamics, Halves]:
     """Return the internal dynamics and its halves; refuse paths that are not smooth enough for it."""
     internal = _internal(moved, asked.weights, NAME)
     if moved.period is None:
@@ -265,7 +265,7 @@ def _controllable_part(model: LinearModel) -> tuple[LinearModel, np.ndarray]:
     return left, d[:, None] * T
 
 
-def _internal(model: LinearModel, weights: tuple[np.ndarray, np.ndarray], name: str) -> Internal:
+def _internal(model: LinearModel, weights: tuple[np.ndarray, np.ndarray], name: str) -> InternalDynamics:
     m, p = len(model.inputs), len(model.outputs)
     A, B, C, D = model.A, model.B, model.C, model.D
     try:
@@ -311,7 +311,7 @@ def _lengths(
 
 
 def _result(
-    model: LinearModel, path: Path, zeros: np.ndarray, degree: int, found: Solution, name: str
+    model: LinearModel, path: Path, zeros: np.ndarray, degree: int, found: InverseSolution, name: str
 ) -> Inversion:
     m, p = len(model.inputs), len(model.outputs)
     figures: dict[str, Any] = {

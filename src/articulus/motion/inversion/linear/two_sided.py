@@ -13,7 +13,7 @@ import numpy as np
 import scipy.linalg
 
 from articulus.errors import InputError, doubtful
-from articulus.motion.inversion.linear.internal import Internal, known_signal
+from articulus.motion.inversion.linear.internal import InternalDynamics, known_signal
 from articulus.motion.inversion.linear.zeros import NYQUIST, Halves
 from articulus.motion.inversion.paths import Path
 
@@ -26,7 +26,7 @@ MOST = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class InverseSolution:
     """Times (N,) [s], internal states (N, r), states (N, n), inputs (N, m), wanted outputs (N, p), and the state at rest before (n,)."""
 
     t: np.ndarray
@@ -48,8 +48,8 @@ class Horizon:
 
 
 def solve(
-    internal: Internal, parts: Halves, path: Path, horizon: Horizon, sampled: bool, method: str
-) -> Solution:
+    internal: InternalDynamics, parts: Halves, path: Path, horizon: Horizon, sampled: bool, method: str
+) -> InverseSolution:
     """Return the motion and the inputs on a grid of times that begins at whole steps before the start of the path."""
     step = horizon.step
     lead = internal.degree if sampled else 0  # later values of the path are used so many steps before
@@ -104,7 +104,7 @@ def solve(
     )
     if sampled:
         _alternating(u, peak, method)
-    return Solution(t, z, x, u, motion[0], rest)
+    return InverseSolution(t, z, x, u, motion[0], rest)
 
 
 def _alternating(u: np.ndarray, peak: np.ndarray, method: str) -> None:
@@ -133,7 +133,7 @@ def slowest(values: np.ndarray, step: float, sampled: bool) -> tuple[float, floa
     return float(rates[rates > 0].min(initial=np.inf)), float((-rates[rates <= 0]).min(initial=np.inf))
 
 
-def equilibrium(internal: Internal, y: np.ndarray, sampled: bool) -> np.ndarray:
+def equilibrium(internal: InternalDynamics, y: np.ndarray, sampled: bool) -> np.ndarray:
     """Return z at rest while the outputs rest at y, (p,) or (p, k); modes that rest anywhere, at zero."""
     if sampled:
         return np.linalg.lstsq(np.eye(len(internal.A)) - internal.A, internal.f.sum(0) @ y, rcond=None)[0]

@@ -26,7 +26,7 @@ NO_AUTHORITY = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class ConditionRow:
     """e . (place of `end` - place of `hub`) = y, or e . (axis of `end`) = y.
 
     Parameters
@@ -56,7 +56,7 @@ class Conditions:
     """As many rows as joints."""
 
     chain: Chain
-    rows: tuple[Row, ...]
+    rows: tuple[ConditionRow, ...]
 
     def motion(self, q: np.ndarray, eta: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return q, v and vdot, (N, nv) each, with modal coordinates and their derivatives `eta`, each (N, modes).
@@ -174,7 +174,7 @@ class Posture:
             self._jacobians[frame] = self.arm.jacobian(frame, self.q)
         return self._jacobians[frame]
 
-    def apart(self, row: Row) -> np.ndarray:
+    def apart(self, row: ConditionRow) -> np.ndarray:
         """Return what a row is about: the end from the hub, or the axis of the end, (N, 3)."""
         pose = self.pose(row.end)
         if row.axis is not None:
@@ -182,17 +182,17 @@ class Posture:
         return pose[:, :3, 3] - (self.pose(row.hub)[:, :3, 3] if row.hub else 0.0)
 
 
-def tip_rows(tip: str, axes: str, wanted: np.ndarray) -> tuple[Row, ...]:
+def tip_rows(tip: str, axes: str, wanted: np.ndarray) -> tuple[ConditionRow, ...]:
     """Return rows for the place of the tip along some of x, y, z of the ground; `wanted` (3, N, axes) with derivatives."""
     rows = []
     for k, letter in enumerate(axes):
         e = np.zeros((3, wanted.shape[1], 3))
         e[0, :, "xyz".index(letter)] = 1.0
-        rows.append(Row(tip, "", e, wanted[:, :, k], None, f"{tip}.{letter}"))
+        rows.append(ConditionRow(tip, "", e, wanted[:, :, k], None, f"{tip}.{letter}"))
     return tuple(rows)
 
 
-def chord_rows(chain: Chain, nominal: np.ndarray) -> tuple[Row, ...]:
+def chord_rows(chain: Chain, nominal: np.ndarray) -> tuple[ConditionRow, ...]:
     """Return rows by which the end of every link is where that of the rigid link would be, but for its distance from the hub.
 
     Parameters
@@ -211,12 +211,14 @@ def chord_rows(chain: Chain, nominal: np.ndarray) -> tuple[Row, ...]:
         across = _across(chain, link.joints, link.end, J[0], R[0], chord)
         zero = np.zeros((3, len(q)))
         rows += [
-            Row(link.end, link.hub, _carry(e, R, w, alpha), zero, None, f"'{link.end}' across '{link.name}'")
+            ConditionRow(
+                link.end, link.hub, _carry(e, R, w, alpha), zero, None, f"'{link.end}' across '{link.name}'"
+            )
             for e in across[: min(2, len(link.joints))]
         ]
         if len(link.joints) == 3:
             turned = _carry(across[1], R, w, alpha)
-            rows.append(Row(link.end, "", turned, zero, across[0], f"twist of '{link.name}'"))
+            rows.append(ConditionRow(link.end, "", turned, zero, across[0], f"twist of '{link.name}'"))
     return tuple(rows)
 
 

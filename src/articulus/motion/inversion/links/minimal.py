@@ -17,7 +17,7 @@ from articulus.control.design import Check
 from articulus.errors import InputError, doubtful
 from articulus.model.mechanism.numbers import as_array
 from articulus.motion.inversion.links.two_sided import (
-    Grid,
+    TimeGrid,
     left_at_the_ends,
     require_settled,
     respond,
@@ -92,7 +92,7 @@ def minimal_vibration(
         raise InputError(
             f"{what}: found start {start:g} and end {end:g} s; expected both within t, {times[0]:g} to {times[-1]:g} s"
         )
-    grid = Grid(times, start, end)
+    grid = TimeGrid(times, start, end)
     known = np.hstack([load, y])
     x, xd, xdd = respond(grid, structure.least, known)
     require_settled(left_at_the_ends(x, xd, grid.step), grid, structure.zeros, what)

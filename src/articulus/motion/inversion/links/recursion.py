@@ -24,7 +24,7 @@ from articulus.motion.inversion.links.link_model import LinkModel, link_model, p
 from articulus.motion.inversion.links.minimal import rank_of
 from articulus.motion.inversion.links.two_sided import (
     SETTLED,
-    Grid,
+    TimeGrid,
     left_at_the_ends,
     require_settled,
     respond,
@@ -142,7 +142,7 @@ class Sweeps:
     """
 
     def __init__(
-        self, chain: Chain, conditions: Conditions, models: Sequence[LinkModel], grid: Grid, q: np.ndarray
+        self, chain: Chain, conditions: Conditions, models: Sequence[LinkModel], grid: TimeGrid, q: np.ndarray
     ) -> None:
         self.chain, self.conditions, self.models, self.grid = chain, conditions, models, grid
         self.eta = [np.zeros((len(grid.t), len(chain.modes))) for _ in range(3)]
@@ -286,7 +286,7 @@ def _models(
     at = np.array([path.start, path.start])
     wanted = path.derivatives(at, 2)
     wanted[1:] = 0.0
-    conditions, q = _conditions(chain, Grid(at, path.start, path.end), wanted, tip, path_of, axes, q0)
+    conditions, q = _conditions(chain, TimeGrid(at, path.start, path.end), wanted, tip, path_of, axes, q0)
     conditions.require_authority(q, at, WHAT)
     models = tuple(link_model(chain, conditions, link, piezos, q[0]) for link in chain.links)
     for model in models:
@@ -304,7 +304,7 @@ def _models(
 
 
 def _conditions(
-    chain: Chain, grid: Grid, wanted: np.ndarray, tip: str, path_of: str, axes: str, q0: np.ndarray
+    chain: Chain, grid: TimeGrid, wanted: np.ndarray, tip: str, path_of: str, axes: str, q0: np.ndarray
 ) -> tuple[Conditions, np.ndarray]:
     """Return the conditions along the path, and the postures of the rigid arm, (N, nq)."""
     rest = q0.copy()
@@ -319,7 +319,7 @@ def _conditions(
 
 def _grid(
     path: Path, models: Sequence[LinkModel], step: float, pre: float | None, post: float | None
-) -> Grid:
+) -> TimeGrid:
     """Return the times: as long before and after the motion as the zeros ask, if not given."""
     span = path.end - path.start
     need = 0.25 * span
@@ -341,7 +341,7 @@ def _grid(
         raise InputError(f"{WHAT}: pre = {pre!r}, post = {post!r} s; expected positive times")
     first = int(np.ceil(early / step))
     count = next_fast_len(first + int(np.ceil((span + late) / step)) + 1, real=True)
-    return Grid(path.start + step * (np.arange(count) - first), path.start, path.end)
+    return TimeGrid(path.start + step * (np.arange(count) - first), path.start, path.end)
 
 
 def _result(

@@ -28,7 +28,7 @@ Operator = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
+class TimeGrid:
     """Uniform times t [s], with a motion from `start` to `end` inside."""
 
     t: np.ndarray
@@ -68,7 +68,7 @@ def uniform(t: object, what: str) -> np.ndarray:
 
 
 def respond(
-    grid: Grid, operator: Operator, force: np.ndarray, highest: float = np.inf
+    grid: TimeGrid, operator: Operator, force: np.ndarray, highest: float = np.inf
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the bounded response to `force` (N, m) and its first two derivatives, (N, p) each; frequencies up to `highest` [rad/s]."""
     n = len(grid.t)
@@ -109,7 +109,7 @@ def left_at_the_ends(x: np.ndarray, xd: np.ndarray, step: float) -> float:
     return float(drift / size)
 
 
-def require_settled(left: float, grid: Grid, zeros: np.ndarray, what: str) -> None:
+def require_settled(left: float, grid: TimeGrid, zeros: np.ndarray, what: str) -> None:
     """Raise NumericalError when a response has not died away at the ends of the grid."""
     if left <= SETTLED:
         return

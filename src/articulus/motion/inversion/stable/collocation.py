@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from articulus.errors import NumericalError
-from articulus.motion.inversion.stable.gauss import B, C, Stages, linearized, slopes_at, steps
-from articulus.motion.inversion.stable.problem import Problem
+from articulus.motion.inversion.stable.gauss import B, C, GaussStages, linearized, slopes_at, steps
+from articulus.motion.inversion.stable.problem import BoundedProblem
 from articulus.numerics.banded import BandedLU, band_storage
 
 MOST_INTERVALS = 40_000
@@ -48,7 +48,7 @@ class Internal:
     iterations: int
     meshes: int
 
-    def __call__(self, problem: Problem, t: np.ndarray) -> np.ndarray:
+    def __call__(self, problem: BoundedProblem, t: np.ndarray) -> np.ndarray:
         """Return eta (N, k) at any times of the interval, by steps from the nodes before them."""
         if not self.eta.shape[1]:
             return np.zeros((len(t), 0))
@@ -59,12 +59,12 @@ class Internal:
         return steps(problem.rate, self.t[i], h, self.eta[i], K)[0]
 
 
-def collocation(problem: Problem, tolerance: float) -> Internal:
+def collocation(problem: BoundedProblem, tolerance: float) -> Internal:
     """Return the bounded motion inside.
 
     Parameters
     ----------
-    problem : Problem
+    problem : BoundedProblem
     tolerance : float [-]
         Error of eta, over its largest distance from rest.
     """
@@ -89,7 +89,7 @@ def collocation(problem: Problem, tolerance: float) -> Internal:
             )
 
 
-def first_mesh(problem: Problem) -> np.ndarray:
+def first_mesh(problem: BoundedProblem) -> np.ndarray:
     """Return times: even intervals in the motion, longer ones away from it in the padding."""
     w = problem.wanted
     marks = w.marks
@@ -106,7 +106,7 @@ def first_mesh(problem: Problem) -> np.ndarray:
 
 
 def newton(
-    problem: Problem, t: np.ndarray, eta: np.ndarray, K: np.ndarray
+    problem: BoundedProblem, t: np.ndarray, eta: np.ndarray, K: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Return eta and slopes that satisfy the collocation equations on a mesh, and the number of steps taken."""
     if not eta.shape[1]:
@@ -133,7 +133,7 @@ def newton(
 
 
 def _correction(
-    problem: Problem, h: np.ndarray, eta: np.ndarray, K: np.ndarray, stages: Stages
+    problem: BoundedProblem, h: np.ndarray, eta: np.ndarray, K: np.ndarray, stages: GaussStages
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return one Newton step of eta and of the slopes."""
     moved = eta[:-1] + h[:, None] * np.einsum("j,njk->nk", B, K + stages.free)
@@ -144,7 +144,12 @@ def _correction(
 
 
 def _between_ends(
-    problem: Problem, h: np.ndarray, stages: Stages, right: np.ndarray, first: np.ndarray, last: np.ndarray
+    problem: BoundedProblem,
+    h: np.ndarray,
+    stages: GaussStages,
+    right: np.ndarray,
+    first: np.ndarray,
+    last: np.ndarray,
 ) -> np.ndarray:
     """Solve d_{i+1} - through_i d_i = right_i with the conditions at both ends, (N + 1, k)."""
     N, k = right.shape
@@ -165,7 +170,9 @@ def _between_ends(
     return found.reshape(N + 1, k)
 
 
-def errors(problem: Problem, t: np.ndarray, eta: np.ndarray, K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def errors(
+    problem: BoundedProblem, t: np.ndarray, eta: np.ndarray, K: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the differences of one step and two half ones, (N,) largest of each interval, and the errors of eta (N + 1, k)."""
     if not eta.shape[1]:
         return np.zeros(len(t) - 1), np.zeros_like(eta)

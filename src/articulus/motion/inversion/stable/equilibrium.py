@@ -22,7 +22,7 @@ ROUND_OFF = 1e-13
 """Rates and errors of the outputs left at an equilibrium, over the size of their terms there."""
 
 
-class Rest:
+class EquilibriumSolver:
     """Finds x and u with f(x) + g(x) u = 0 and h(x) = y by Newton's method."""
 
     def __init__(self, system: NonlinearSystem):

@@ -31,7 +31,7 @@ Rate = Callable[[np.ndarray, np.ndarray, np.ndarray | None], tuple[np.ndarray, n
 """(t, eta, guess of x) -> rates (N, k), their derivatives by eta (N, k, k), states x (N, n)."""
 
 
-class Stages(NamedTuple):
+class GaussStages(NamedTuple):
     """Equations of the stages linearized: changes of the slopes K are `free` + `by_start` times the change at the start."""
 
     residual: np.ndarray
@@ -42,7 +42,7 @@ class Stages(NamedTuple):
 
 def linearized(
     rate: Rate, t: np.ndarray, h: np.ndarray, start: np.ndarray, K: np.ndarray, x: np.ndarray | None
-) -> Stages:
+) -> GaussStages:
     """Return the equations K_j = p(t + c_j h, start + h sum a_jl K_l) about slopes K.
 
     Parameters
@@ -64,7 +64,7 @@ def linearized(
     residual = K - p
     right = np.concatenate([-residual.reshape(N, 3 * k, 1), J.reshape(N, 3 * k, k)], axis=2)
     solved = np.linalg.solve(matrix, right)
-    return Stages(residual, solved[:, :, 0].reshape(N, 3, k), solved[:, :, 1:].reshape(N, 3, k, k), x)
+    return GaussStages(residual, solved[:, :, 0].reshape(N, 3, k), solved[:, :, 1:].reshape(N, 3, k, k), x)
 
 
 def steps(

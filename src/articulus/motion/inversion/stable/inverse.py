@@ -16,8 +16,8 @@ from articulus.motion.inversion.stable.collocation import Internal, collocation
 from articulus.motion.inversion.stable.gauss import C, steps
 from articulus.motion.inversion.stable.normal_form import normal_form
 from articulus.motion.inversion.stable.picard import picard
-from articulus.motion.inversion.stable.problem import Problem, boundary_problem
-from articulus.motion.inversion.stable.system import NonlinearSystem, Rows
+from articulus.motion.inversion.stable.problem import BoundedProblem, boundary_problem
+from articulus.motion.inversion.stable.system import NonlinearSystem, RowFunction
 from articulus.motion.inversion.stable.wanted import sample_desired
 
 METHODS = {"collocation": collocation, "picard": picard}
@@ -95,7 +95,7 @@ def stable_inversion(
 
 
 def _result(
-    system: NonlinearSystem, problem: Problem, inside: Internal, method: str, step: float | None
+    system: NonlinearSystem, problem: BoundedProblem, inside: Internal, method: str, step: float | None
 ) -> Inversion:
     w = problem.wanted
     t = sample_times(problem, step)
@@ -141,7 +141,7 @@ def _result(
     )
 
 
-def sample_times(problem: Problem, step: float | None) -> np.ndarray:
+def sample_times(problem: BoundedProblem, step: float | None) -> np.ndarray:
     """Return even times over the interval that hit the start of the motion, with one more just before each jump of the inputs."""
     w = problem.wanted
     h = (w.end - w.start) / 500 if step is None else float(step)
@@ -161,7 +161,7 @@ def sample_times(problem: Problem, step: float | None) -> np.ndarray:
     return np.union1d(t[~near], extra)
 
 
-def flow_residual(problem: Problem, inside: Internal, parts: int = 2) -> float:
+def flow_residual(problem: BoundedProblem, inside: Internal, parts: int = 2) -> float:
     """Return how far the states are from what the inputs alone make of them over an interval, relative to their way.
 
     The equations of the system itself are integrated from every node to the next, in some steps of Gauss's method with the inputs as
@@ -169,7 +169,7 @@ def flow_residual(problem: Problem, inside: Internal, parts: int = 2) -> float:
     """
     h = np.diff(inside.t) / parts
     nodes = problem.states(inside.t, inside.eta)
-    flow = Rows(_flow(problem.form.system))
+    flow = RowFunction(_flow(problem.form.system))
     x = nodes[:-1]
     for part in range(parts):
         begin = inside.t[:-1] + part * h

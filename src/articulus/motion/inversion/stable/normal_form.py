@@ -24,7 +24,7 @@ import scipy.linalg
 from casadi import SX
 
 from articulus.errors import InputError, NumericalError
-from articulus.motion.inversion.stable.system import NonlinearSystem, Rows
+from articulus.motion.inversion.stable.system import NonlinearSystem, RowFunction
 
 NOTHING = 1e-9
 """Gradient of an output along an input, over the sizes of gradient and input direction, below which the input does not appear."""
@@ -64,26 +64,26 @@ class NormalForm:
     driven: bool
 
     @functools.cached_property
-    def _inside(self) -> Rows:
+    def _inside(self) -> RowFunction:
         """(x, y^(r)) -> rate of eta, its derivative by x, the derivative of (xi, eta) by x."""
         s, v = self.system, SX.sym("v", len(self.relative_degree))
         rate = ca.mtimes(ca.jacobian(self.eta, s.x), s.f + ca.mtimes(s.g, self._needs(v)))
         J = ca.jacobian(ca.vertcat(self.xi, self.eta), s.x)
         out = ca.cse([ca.densify(x) for x in (rate, ca.jacobian(rate, s.x), J)])
-        return Rows(ca.Function("inside", [s.x, v], out))
+        return RowFunction(ca.Function("inside", [s.x, v], out))
 
     @functools.cached_property
-    def _coordinates(self) -> Rows:
+    def _coordinates(self) -> RowFunction:
         """x -> (xi, eta) and its derivative."""
         place = ca.vertcat(self.xi, self.eta)
         out = ca.cse([ca.densify(place), ca.densify(ca.jacobian(place, self.system.x))])
-        return Rows(ca.Function("place", [self.system.x], out))
+        return RowFunction(ca.Function("place", [self.system.x], out))
 
     @functools.cached_property
-    def _input(self) -> Rows:
+    def _input(self) -> RowFunction:
         """(x, y^(r)) -> u."""
         v = SX.sym("v", len(self.relative_degree))
-        return Rows(ca.Function("input", [self.system.x, v], ca.cse([ca.densify(self._needs(v))])))
+        return RowFunction(ca.Function("input", [self.system.x, v], ca.cse([ca.densify(self._needs(v))])))
 
     def _needs(self, v: SX) -> SX:
         return ca.solve(self.beta, v - self.alpha)
@@ -219,7 +219,7 @@ def _size(system: NonlinearSystem, matrix: SX, at: np.ndarray) -> np.ndarray:
     if not matrix.nnz():
         return np.zeros(len(at))
     flat = ca.vec(ca.densify(matrix))
-    found = Rows(ca.Function("value", [system.x], [flat]))(at)[0]
+    found = RowFunction(ca.Function("value", [system.x], [flat]))(at)[0]
     if not np.isfinite(found).all():
         raise NumericalError(
             f"{system.name}: f, g or h have no finite derivatives near x0; expected an x0 where they are smooth"
@@ -277,7 +277,7 @@ def _internal(system: NonlinearSystem, xi: SX, at: np.ndarray, near: np.ndarray)
         raise NumericalError(
             f"{system.name}: outputs and their derivatives are not independent at x0 (rank {n - len(left)} of {n - count}); expected another x0"
         )
-    g = Rows(ca.Function("g", [system.x], [ca.vec(system.g)]))(np.vstack([at[None], near]))[0]
+    g = RowFunction(ca.Function("g", [system.x], [ca.vec(system.g)]))(np.vstack([at[None], near]))[0]
     columns = g.reshape(len(g), system.g.shape[1], n).transpose(2, 0, 1).reshape(n, -1)
     size = np.linalg.norm(columns)
     single = np.eye(n)[np.linalg.norm(columns, axis=1) <= NOTHING * size]

@@ -23,7 +23,7 @@ import scipy.linalg
 from articulus.errors import NumericalError
 from articulus.motion.inversion.stable.collocation import Internal, collocation
 from articulus.motion.inversion.stable.gauss import C
-from articulus.motion.inversion.stable.problem import Problem
+from articulus.motion.inversion.stable.problem import BoundedProblem
 from articulus.numerics.subspaces import split_spectrum
 
 SWEEPS = 200
@@ -32,12 +32,12 @@ REACH = 0.25
 MOST_POINTS = 60_000
 
 
-def picard(problem: Problem, tolerance: float) -> Internal:
+def picard(problem: BoundedProblem, tolerance: float) -> Internal:
     """Return the bounded motion inside; the intervals are halved until the result changes by less than the tolerance.
 
     Parameters
     ----------
-    problem : Problem
+    problem : BoundedProblem
     tolerance : float [-]
         Error of eta, over its largest distance from rest.
     """
@@ -91,7 +91,7 @@ def _iterate(grid: Sweep, eta: np.ndarray | None, tolerance: float) -> tuple[np.
 class Sweep:
     """Forward and backward recursion on even intervals in each part of the time: before, parts of the motion, after."""
 
-    def __init__(self, problem: Problem, h: float, finer: int):
+    def __init__(self, problem: BoundedProblem, h: float, finer: int):
         self.problem = problem
         marks = sorted({problem.first, *problem.wanted.marks, problem.last})
         self.parts = [(a, b, finer * int(np.ceil((b - a) / h))) for a, b in itertools.pairwise(marks)]
@@ -100,7 +100,7 @@ class Sweep:
         self.times = self.t[:-1, None] + C * np.diff(self.t)[:, None]
         self._x: np.ndarray | None = None
         self.reference, self.reference_rate = self._way(self.times)
-        self.blocks = [Block(*split, self.parts) for split in _split(problem.before.A)]
+        self.blocks = [SpectralBlock(*split, self.parts) for split in _split(problem.before.A)]
 
     def rest(self) -> np.ndarray:
         """Return eta of rest along the motion at the Gauss points."""
@@ -133,7 +133,7 @@ class Sweep:
         return self._way(self.t)[0] + sum(block.nodes(n) for block in self.blocks)
 
 
-class Block:
+class SpectralBlock:
     """z' = a z + left n for one block: stable forward or unstable backward; what it gives to eta is right z."""
 
     def __init__(self, a: np.ndarray, left: np.ndarray, right: np.ndarray, parts: list):

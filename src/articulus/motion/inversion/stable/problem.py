@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from articulus.errors import InputError, NumericalError
-from articulus.motion.inversion.stable.equilibrium import End, Rest, end
+from articulus.motion.inversion.stable.equilibrium import End, EquilibriumSolver, end
 from articulus.motion.inversion.stable.normal_form import NormalForm
 from articulus.motion.inversion.stable.wanted import Wanted
 
@@ -19,7 +19,7 @@ STATIONS = 33
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class BoundedProblem:
     """eta' = p(t, eta), bounded for all times, between `first` and `last`.
 
     Parameters
@@ -85,7 +85,7 @@ def boundary_problem(
     tolerance: float,
     pre: float | None,
     post: float | None,
-) -> Problem:
+) -> BoundedProblem:
     """Return the problem of a wanted motion; finds the states of rest, refuses zeros on the axis and intervals too short.
 
     Parameters
@@ -100,7 +100,7 @@ def boundary_problem(
     wanted.require_smooth(form.relative_degree, form.system.output_names)
     stations = np.linspace(wanted.start, wanted.end, STATIONS)
     goals = wanted(stations)[:, 0]
-    rest = Rest(form.system)
+    rest = EquilibriumSolver(form.system)
     x, u = rest(goals[0], x0, np.zeros(goals.shape[1]))
     along = _along(form, goals, x, rest)
     last_u = form.input(along[-1:], np.zeros((1, goals.shape[1])))[0]
@@ -116,10 +116,10 @@ def boundary_problem(
     dies = -after.zeros.real[after.zeros.real < 0]
     first = wanted.start - _pad(leaves, tolerance, pre, "pre", form.system.name)
     last = wanted.end + _pad(dies, tolerance, post, "post", form.system.name)
-    return Problem(form, wanted, before, after, first, last, stations, along)
+    return BoundedProblem(form, wanted, before, after, first, last, stations, along)
 
 
-def _along(form: NormalForm, goals: np.ndarray, x: np.ndarray, last: Rest) -> np.ndarray:
+def _along(form: NormalForm, goals: np.ndarray, x: np.ndarray, last: EquilibriumSolver) -> np.ndarray:
     """Return states of rest (S, n) for outputs along the motion; a straight line where there are none on the way."""
     returns = np.abs(goals[-1] - goals[0]).max() <= 1e-12 * np.abs(goals).max()
     found = [x]

@@ -24,7 +24,7 @@ from casadi import SX
 
 from articulus.errors import InputError, NumericalError
 from articulus.motion.inversion.stable.normal_form import NormalForm, normal_form
-from articulus.motion.inversion.stable.system import NonlinearSystem, Rows
+from articulus.motion.inversion.stable.system import NonlinearSystem, RowFunction
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class Regulator:
             ca.mtimes(ca.jacobian(self.pi, self.w), self.s) - rate, ca.substitute(S.h, S.x, self.pi) - self.q
         )
         at = radius * np.random.default_rng(1).uniform(-1.0, 1.0, (points, self.w.numel()))
-        return float(np.abs(Rows(ca.Function("off", [self.w], [ca.densify(off)]))(at)[0]).max())
+        return float(np.abs(RowFunction(ca.Function("off", [self.w], [ca.densify(off)]))(at)[0]).max())
 
 
 def regulator(
@@ -137,14 +137,14 @@ def _part(form: NormalForm, w: SX, s: SX, x: SX, law: SX, chain: SX, degree: int
         ray = ca.jacobian(ray, eps)
     term = ca.substitute(ray, eps, 0) / math.factorial(degree)
     points = np.random.default_rng(2).uniform(-1.0, 1.0, (2 * len(powers) + 2, k))
-    known, basis = Rows(ca.Function("known", [w], [ca.densify(term), monomials]))(points)
+    known, basis = RowFunction(ca.Function("known", [w], [ca.densify(term), monomials]))(points)
     known = np.linalg.lstsq(basis, known, rcond=None)[0]  # (monomials, n + sum r)
     # what the unknown part adds: L_s of its monomials, less A times it; and the gradient of xi times it
     A = _value(S.x, ca.jacobian(ca.substitute(rate, w, SX.zeros(k)), S.x), x, w)
     C = _value(S.x, ca.jacobian(form.xi, S.x), x, w)
     linear = _value(w, ca.jacobian(ca.vec(SX(s)), w), SX(w), w)
     turned = ca.mtimes(ca.jacobian(monomials, w), ca.mtimes(SX(linear), w))
-    lie = Rows(ca.Function("lie", [w], [ca.densify(turned)]))(points)[0]
+    lie = RowFunction(ca.Function("lie", [w], [ca.densify(turned)]))(points)[0]
     lie = np.linalg.lstsq(basis, lie, rcond=None)[0]  # (monomials, monomials): column j is L of monomial j
     D = len(powers)
     matrix = np.vstack([np.kron(lie, np.eye(n)) - np.kron(np.eye(D), A), np.kron(np.eye(D), C)])

@@ -144,7 +144,7 @@ FEW = 16
 """Rows below which no native code is made."""
 
 
-class Rows:
+class RowFunction:
     """A CasADi function of column vectors for many rows of arguments at once.
 
     Called with arrays (N, k) it returns arrays (N, k) of column vectors and (N, i, j) of matrices.

@@ -25,7 +25,7 @@ from articulus.motion.trajectory.ipopt import Solution
 from articulus.motion.trajectory.mesh_search import keep_limits, refine_plan, solve_first
 from articulus.motion.trajectory.optimality import collocation_costates, switching
 from articulus.motion.trajectory.problem import Phase, Problem
-from articulus.motion.trajectory.program import Part, Program
+from articulus.motion.trajectory.program import NonlinearProgram, Part
 from articulus.motion.trajectory.schemes.scheme import PlanSettings, Scheme
 from articulus.motion.trajectory.task import Task
 
@@ -49,10 +49,14 @@ class Collocation(Scheme):
     B: np.ndarray
     structured: bool = False
 
-    def transcribe(self, problem: Problem, meshes: Sequence[np.ndarray]) -> tuple[Program, list[Layout]]:
+    def transcribe(
+        self, problem: Problem, meshes: Sequence[np.ndarray]
+    ) -> tuple[NonlinearProgram, list[Layout]]:
         return transcribe(problem, meshes, self)
 
-    def costates(self, program: Program, layout: Layout, phase: int, solution: Solution) -> np.ndarray:
+    def costates(
+        self, program: NonlinearProgram, layout: Layout, phase: int, solution: Solution
+    ) -> np.ndarray:
         return collocation_costates(program, layout, phase, self, solution)
 
     def switching(self, phase: Phase, layout: Layout, solution: Solution) -> np.ndarray:

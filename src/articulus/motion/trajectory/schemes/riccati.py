@@ -12,7 +12,7 @@ from articulus.errors import InputError
 from articulus.motion.trajectory.collocation import Layout
 from articulus.motion.trajectory.ipopt import Solution
 from articulus.motion.trajectory.problem import Phase, Problem
-from articulus.motion.trajectory.program import Program
+from articulus.motion.trajectory.program import NonlinearProgram
 from articulus.motion.trajectory.riccati_plan import FeedbackPlan, riccati_plan
 from articulus.motion.trajectory.schemes.scheme import Scheme
 from articulus.motion.trajectory.task import Task
@@ -36,7 +36,9 @@ class RiccatiSteps(Scheme):
 
     has_multipliers = has_switching = False
 
-    def transcribe(self, problem: Problem, meshes: Sequence[np.ndarray]) -> tuple[Program, list[Layout]]:
+    def transcribe(
+        self, problem: Problem, meshes: Sequence[np.ndarray]
+    ) -> tuple[NonlinearProgram, list[Layout]]:
         layouts: list[Layout] = []
         for phase, mesh in zip(problem.phases, meshes, strict=True):
             first = layouts[-1].end if layouts else 0
@@ -44,9 +46,11 @@ class RiccatiSteps(Scheme):
             intervals = np.arange(len(mesh) - 1)[:, None]
             layouts.append(Layout(z, int(z[-1, -1]) + 1, mesh, intervals, np.diff(mesh)))
         free = np.full(layouts[-1].end, np.inf)
-        return Program((), (), -free, free), layouts
+        return NonlinearProgram((), (), -free, free), layouts
 
-    def costates(self, program: Program, layout: Layout, phase: int, solution: Solution) -> np.ndarray:
+    def costates(
+        self, program: NonlinearProgram, layout: Layout, phase: int, solution: Solution
+    ) -> np.ndarray:
         raise InputError(
             'plan.costates: found the scheme "riccati", which has gains in their place; expected another'
         )

@@ -16,7 +16,7 @@ import numpy as np
 from articulus.motion.trajectory.collocation import Layout
 from articulus.motion.trajectory.ipopt import Solution, SolverSettings
 from articulus.motion.trajectory.problem import Phase, Problem
-from articulus.motion.trajectory.program import Program
+from articulus.motion.trajectory.program import NonlinearProgram
 from articulus.motion.trajectory.task import Task
 
 if TYPE_CHECKING:
@@ -70,11 +70,15 @@ class Scheme(abc.ABC):
     """Whether multipliers of the bounds of inputs are known at every point."""
 
     @abc.abstractmethod
-    def transcribe(self, problem: Problem, meshes: Sequence[np.ndarray]) -> tuple[Program, list[Layout]]:
+    def transcribe(
+        self, problem: Problem, meshes: Sequence[np.ndarray]
+    ) -> tuple[NonlinearProgram, list[Layout]]:
         """Return the program of a problem, and where each phase is in it; meshes are the ends of intervals of each phase, from 0 to 1."""
 
     @abc.abstractmethod
-    def costates(self, program: Program, layout: Layout, phase: int, solution: Solution) -> np.ndarray:
+    def costates(
+        self, program: NonlinearProgram, layout: Layout, phase: int, solution: Solution
+    ) -> np.ndarray:
         """Return dJ/dx at the points of a phase, (points, states)."""
 
     @abc.abstractmethod

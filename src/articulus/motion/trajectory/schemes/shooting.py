@@ -10,7 +10,7 @@ from articulus.motion.trajectory.collocation import Layout
 from articulus.motion.trajectory.ipopt import Solution
 from articulus.motion.trajectory.optimality import shooting_costates
 from articulus.motion.trajectory.problem import Phase
-from articulus.motion.trajectory.program import Part, Program
+from articulus.motion.trajectory.program import NonlinearProgram, Part
 from articulus.motion.trajectory.schemes.collocation import Collocation
 from articulus.motion.trajectory.shooting import StepCosts, StepEnds, Steps
 
@@ -27,7 +27,9 @@ class Shooting(Collocation):
         steps = Steps(phase, first, last, layout.duration, layout.lengths)
         return StepEnds(steps), None if phase.running is None else StepCosts(steps)
 
-    def costates(self, program: Program, layout: Layout, phase: int, solution: Solution) -> np.ndarray:
+    def costates(
+        self, program: NonlinearProgram, layout: Layout, phase: int, solution: Solution
+    ) -> np.ndarray:
         return shooting_costates(program, layout, phase, solution)
 
     def nodes_at_jumps(self, at: np.ndarray) -> np.ndarray:

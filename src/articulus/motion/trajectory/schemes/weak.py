@@ -13,7 +13,7 @@ from articulus.motion.trajectory.ipopt import Solution
 from articulus.motion.trajectory.mesh_search import ROUNDS, warn_of_error
 from articulus.motion.trajectory.plans import Plan
 from articulus.motion.trajectory.problem import Phase, Problem
-from articulus.motion.trajectory.program import Program
+from articulus.motion.trajectory.program import NonlinearProgram
 from articulus.motion.trajectory.schemes.collocation import Collocation
 from articulus.motion.trajectory.task import Task
 from articulus.motion.trajectory.time_elements import costates, solve_weak
@@ -31,7 +31,9 @@ class WeakForm(Collocation):
 
     has_switching = False
 
-    def costates(self, program: Program, layout: Layout, phase: int, solution: Solution) -> np.ndarray:
+    def costates(
+        self, program: NonlinearProgram, layout: Layout, phase: int, solution: Solution
+    ) -> np.ndarray:
         return costates(program, layout, phase, solution)
 
     def switching(self, phase: Phase, layout: Layout, solution: Solution) -> np.ndarray:

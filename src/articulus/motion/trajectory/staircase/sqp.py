@@ -13,7 +13,7 @@ from casadi import SX
 
 from articulus.errors import InputError, NumericalError
 from articulus.motion.trajectory.problem import Phase
-from articulus.motion.trajectory.program import Block
+from articulus.motion.trajectory.program import FunctionBlock
 from articulus.motion.trajectory.staircase.solve import solve_stages
 from articulus.motion.trajectory.staircase.stages import RowViolation, Stage, StageSolution
 
@@ -489,7 +489,7 @@ def _solve_relaxed(program: list[Stage], weight: float, method: str) -> StageSol
     return replace(found, z=tuple(z[: s.size] for z, s in zip(found.z, program)))
 
 
-class _Dense(Block):
+class _Dense(FunctionBlock):
     """A block whose derivatives come as full matrices."""
 
     @cached_property

@@ -3,13 +3,13 @@
 from articulus.motion.trajectory.truss.arm import ArmMotion, track_frame
 from articulus.motion.trajectory.truss.curve import ShapeCurve, follow_curve
 from articulus.motion.trajectory.truss.direct import TrussMotion, track_nodes
-from articulus.motion.trajectory.truss.nodes import Bay, Truss, double_octahedral, octahedral
+from articulus.motion.trajectory.truss.nodes import Truss, TrussBay, double_octahedral, octahedral
 
 __all__ = [
     "ArmMotion",
-    "Bay",
     "ShapeCurve",
     "Truss",
+    "TrussBay",
     "TrussMotion",
     "double_octahedral",
     "follow_curve",

@@ -18,7 +18,7 @@ BETWEEN = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Bay:
+class TrussBay:
     """One cell of a truss.
 
     Parameters
@@ -45,7 +45,7 @@ class Truss:
         Nodes that are held; rigid like a face.
     rods, legs : array of int, (m, 2)
         Pairs of nodes at a fixed, at a variable distance.
-    bays : tuple of Bay
+    bays : tuple of TrussBay
         From the base to the end.
     stroke : (float, float) [m]
         Least and largest length of a leg.
@@ -57,7 +57,7 @@ class Truss:
     base: tuple[int, int, int]
     rods: np.ndarray
     legs: np.ndarray
-    bays: tuple[Bay, ...]
+    bays: tuple[TrussBay, ...]
     stroke: tuple[float, float]
     radius: float = 0.0
 
@@ -207,7 +207,7 @@ def octahedral(
         faces[0],
         np.array(rods),
         np.array(legs),
-        tuple(Bay(f, f) for f in faces[1:]),
+        tuple(TrussBay(f, f) for f in faces[1:]),
         stroke,
         radius,
     )
@@ -238,7 +238,7 @@ def double_octahedral(
     layers = octahedral(2 * bays, side=side, height=height / 2, stroke=(1e-3, 1e3))
     faces = [(3 * k, 3 * k + 1, 3 * k + 2) for k in range(2 * bays + 1)]
     middle = np.isin(layers.rods, [node for f in faces[1::2] for node in f]).all(1)
-    cells = tuple(Bay((*a, *b), b) for a, b in zip(faces[1::2], faces[2::2]))
+    cells = tuple(TrussBay((*a, *b), b) for a, b in zip(faces[1::2], faces[2::2]))
     return Truss(
         layers.nodes,
         faces[0],

@@ -20,7 +20,7 @@ def number(x: float) -> float | None:
     return float(x) if math.isfinite(x) else None
 
 
-class Column:
+class FigureColumn:
     """One figure so far."""
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class Tally:
     def __init__(self, campaign: Campaign):
         self._campaign = campaign
         self._names = [f.name for f in campaign.figures]
-        self._columns = [Column() for _ in self._names]
+        self._columns = [FigureColumn() for _ in self._names]
         self._passed = np.zeros(len(campaign.requirements), dtype=np.int64)
         self._all = self.done = self.failed = self.doubtful = 0
         self._worst: list[tuple[float, int, float]] = [(-math.inf, -1, math.nan)] * len(self._passed)

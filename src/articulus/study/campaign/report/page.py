@@ -24,7 +24,7 @@ from articulus.study.report.page import page_text
 if TYPE_CHECKING:
     from articulus.study.campaign.design import Campaign
     from articulus.study.campaign.result import Band, Result
-    from articulus.study.campaign.table import Table
+    from articulus.study.campaign.table import CampaignTable
 
 PERCENTILES = (1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0)
 MOST_REPLAYED = 3
@@ -37,7 +37,7 @@ class Content:
     Parameters
     ----------
     campaign : Campaign
-    table : Table
+    table : CampaignTable
     bands : dict of name to Band
     worst : dict of index to str
         Runs that are shown by themselves, and why.
@@ -48,7 +48,7 @@ class Content:
     """
 
     campaign: Campaign
-    table: Table
+    table: CampaignTable
     bands: Mapping[str, Band]
     worst: Mapping[int, str]
     folder: str

@@ -12,7 +12,7 @@ import numpy as np
 from articulus.errors import InputError
 from articulus.study.campaign import statistics
 from articulus.study.campaign.distributions import Axis, Correlated, Rows
-from articulus.study.campaign.failure_causes import Driver, drivers, group_causes
+from articulus.study.campaign.failure_causes import SuspectInput, drivers, group_causes
 from articulus.study.campaign.report import charts
 from articulus.study.campaign.sensitivity import sobol_indices, tornado
 from articulus.study.campaign.statistics import NOTES, Rate, joint_rate, judge, passing, summary
@@ -303,7 +303,7 @@ def _together(content: Content) -> Iterator[Markup]:
         )
 
 
-def _driver_table(caption: str, found: tuple[Driver, ...]) -> Markup:
+def _driver_table(caption: str, found: tuple[SuspectInput, ...]) -> Markup:
     rows = [
         (
             d.name,
