@@ -188,7 +188,14 @@ FLOORS = (
             ("browser", "pages, drive"),
         ),
     ),
-    ("decide", (("control", "analysis, reduction, design"), ("motion", "trajectory, inversion"))),
+    (
+        "decide",
+        (
+            ("control", "analysis, reduction, design"),
+            ("parallel", "counts, schedules"),
+            ("motion", "trajectory, inversion"),
+        ),
+    ),
     ("run it", (("simulation", "loop, components, integrate, solve, running, results"),)),
     ("equations", (("dynamics", "one algorithm per file; quantities; the class Mechanism"),)),
     ("data", (("model", "mechanism, files, library"), ("structure", "finite elements, modes, reduction"))),

@@ -79,6 +79,7 @@ _PACKAGES = {
     "library": "model.library",
     "linear": "linear",
     "mechanism": "model.mechanism",
+    "parallel": "parallel",
     "structure": "structure",
     "study": "study",
     "trajectory": "motion.trajectory",

@@ -24,6 +24,7 @@ PAGES = [
     "docs/simulate.md",
     "docs/results.md",
     "docs/browser.md",
+    "docs/parallel.md",
     "docs/control/analysis.md",
     "docs/control/filters.md",
     "docs/control/fixed_order.md",

@@ -11,6 +11,7 @@ from rich.text import Text
 from articulus.cli.bench import bench
 from articulus.cli.browser import drive, view
 from articulus.cli.campaign import campaigns
+from articulus.cli.count import count
 from articulus.cli.demo import demo
 from articulus.cli.info import info
 from articulus.cli.models import models
@@ -64,6 +65,6 @@ def _root(
     pass
 
 
-for _command in (info, models, run, plan, verify, bench, view, drive, demo, schema):
+for _command in (info, models, count, run, plan, verify, bench, view, drive, demo, schema):
     app.command()(_command)
 app.add_typer(campaigns)

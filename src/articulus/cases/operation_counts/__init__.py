@@ -1,0 +1,1 @@
+"""Operation counts of the literature."""
