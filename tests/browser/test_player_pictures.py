@@ -196,5 +196,5 @@ def test_commands_of_actuators_have_units(browser: Any, tmp_path: Path) -> None:
     export_html(run, tmp_path / "driven.html")
     with opened(browser, tmp_path / "driven.html") as page:
         head = page.locator(".panel-head", has=page.locator("select").filter(has_text="u")).nth(1)
-        assert head.locator("select").input_value().startswith("u|")
+        assert head.get_by_label("Signal of this plot").input_value().startswith("u|")
         assert eventually(lambda: head.locator(".unit").inner_text() == "N m")

@@ -18,10 +18,18 @@ from articulus.model.files.storage import StrPath, write_text
 SCRIPTS = (
     "three.min.js",
     "unpack.js",
+    "elements.js",
     "numbers.js",
+    "axes.js",
     "scene.js",
     "trail.js",
+    "samples.js",
+    "svg_pen.js",
+    "plot_modes.js",
     "plots.js",
+    "plot_desk.js",
+    "views.js",
+    "address.js",
     "gif.js",
     "player.js",
 )

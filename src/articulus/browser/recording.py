@@ -29,6 +29,8 @@ TOUCHING = 200
 """Most pairs of `Contacts` that are drawn: those with the largest forces of the run."""
 OBSTACLE = "#8d6e63"
 """Color of obstacles."""
+STANDING = 2.0
+"""Size of what is drawn of ground, in parts of that of the motion, up to which all of it is brought into view: a pedestal, not a hall."""
 LANES = 8
 """Most runs of a batch that are shown; of more, evenly chosen ones."""
 
@@ -188,7 +190,11 @@ def _bounds(d: Description, poses: np.ndarray, obstacles: Sequence[Visual]) -> t
     points = [outline(d, GROUND), *(v.corners() for v in obstacles)]
     points += [move_points(poses[:, k], outline(d, b.name)).reshape(-1, 3) for k, b in enumerate(d.bodies)]
     cloud = np.concatenate(points)
-    return cloud.min(axis=0), cloud.max(axis=0)
+    low, high = cloud.min(axis=0), cloud.max(axis=0)
+    standing = np.concatenate([v.corners() for v in d.visuals] or [cloud])
+    if np.ptp(standing, axis=0).max() < STANDING * np.linalg.norm(high - low):
+        low, high = np.minimum(low, standing.min(axis=0)), np.maximum(high, standing.max(axis=0))
+    return low, high
 
 
 def _signals(lane: Lane, share: float) -> dict[str, Any]:

@@ -19,7 +19,7 @@
 
   articulus.tickText = (x, step) => {
     const size = Math.max(Math.abs(x), step);
-    if (size >= 1e5 || step < 1e-4) return x === 0 ? "0" : x.toExponential(1);
+    if (size >= 1e5 || size < 1e-3) return x === 0 ? "0" : x.toExponential(1);
     return articulus.fixed(x, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
   };
 

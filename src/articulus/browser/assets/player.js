@@ -6,6 +6,7 @@
   const GHOSTS = ["#d55e00", "#009e73", "#cc79a7", "#e69f00", "#6a51a3", "#56b4e9", "#8a7a00"];
   const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
   const SLOW = 1 / 30; // mean time between frames beyond which fewer points are drawn [s]
+  const VIDEOS = ["video/mp4;codecs=avc1.42E01F", "video/webm;codecs=vp9", "video/webm;codecs=vp8", "video/webm"];
   const PLAY = "M7 4.5v15l12.5-7.5z";
   const PAUSE = "M6.5 5h4v14h-4zM13.5 5h4v14h-4z";
   const FIRST_PLOTS = ["q", "u", "tau", "v"];
@@ -16,20 +17,12 @@
   const KEYS = [
     ["Space", "play or pause"], ["← →", "one step back or on"], ["Home End", "to the start, to the end"], ["+ −", "faster, slower"],
     ["L", "loop"], ["R", "whole mechanism in view"], ["B C F A G W", "shapes, centers of mass, frames, axes, grid, forces"],
-    ["S", "save a picture"], ["V", "record a video"], ["I", "save an animated GIF"], ["D", "light or dark"], ["?", "this list"],
+    ["1 2 3 4", "look from the front, the side, the top, iso"], ["O", "parallel rays"], ["M", "measure between points"], ["K", "save a strobe picture"],
+    ["Shift + ← → ↑ ↓", "turn the view, when it has the focus"], ["double click", "look at a point; in a plot, the whole time"],
+    ["wheel, Shift + drag", "in a plot: zoom; Alt + drag shifts"], ["S", "save a picture"], ["V", "record a video"], ["I", "save an animated GIF"], ["D", "light or dark"], ["?", "this list"],
   ];
 
-  function make(tag, attributes = {}, ...children) {
-    const element = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) {
-      if (name in element) element[name] = value;
-      else element.setAttribute(name, value);
-    }
-    element.append(...children);
-    return element;
-  }
-
-  articulus.make = make;
+  const { make, save } = articulus;
 
   const swatch = (color) => {
     const mark = make("span", { className: "swatch" });
@@ -39,12 +32,6 @@
 
   // Return the low and the high corner of the box in which all runs stay.
   const enclosing = (runs) => [Math.min, Math.max].map((most, k) => [0, 1, 2].map((i) => most(...runs.map((run) => run.bounds[k][i]))));
-
-  function save(blob, name) {
-    const link = make("a", { href: URL.createObjectURL(blob), download: name });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-  }
 
   // One run, unpacked.
   class Track {
@@ -142,14 +129,16 @@
       this.playing = false;
       this.speed = 1;
       this.tracks = [];
-      this.panels = [];
       this.trails = [];
+      this.desk = new articulus.PlotDesk($("panels"), { seen: $("seen"), seek: (t) => this.seek(t), watch: () => this.keep() });
       this.watchers = []; // called with the time after every change of it
+      this.address = new articulus.Address(() => this.state, (state) => this.restore(state));
       const { scene } = data.runs[0];
       const drawn = scene.standing.length > 0 || scene.bodies.some((b) => b.solids.length);
       const feet = drawn ? scene.depth : undefined; // drawn machines stand on the grid themselves
       const stands = scene.standing.length > 0;
       this.stage = new articulus.Stage($("view"), scene.up, ...enclosing(data.runs), scene.size, { feet, stands, many: articulus.isLarge(scene) });
+      this.views = new articulus.ViewTools(this, this.stage, $("stage"));
       this.#theme(matchMedia("(prefers-color-scheme: dark)").matches);
       this.#side();
       this.#transport();
@@ -160,8 +149,9 @@
       this.put(data.runs, tracks);
       this.resize();
       this.stage.controls.addEventListener("change", () => this.draw());
+      this.stage.controls.addEventListener("end", () => this.keep());
       new ResizeObserver(() => this.resize()).observe($("stage"));
-      new ResizeObserver(() => this.panels.forEach((p) => p.redraw())).observe($("panels"));
+      new ResizeObserver(() => this.desk.redraw()).observe($("panels"));
     }
 
     // Show other runs in place of those that are shown.
@@ -188,6 +178,7 @@
       this.#tree(scene);
       this.#runs();
       this.#trails(scene);
+      this.views.list([...scene.bodies, ...scene.frames].map(({ name }) => name));
       $("scale-box").hidden = !scene.bodies.some((b) => b.flexible);
       this.#timeline();
       this.#plots(plots);
@@ -202,7 +193,8 @@
       this.stage.enclose(...enclosing(this.tracks.map((track) => track.data)));
       this.#timeline();
       this.#note(this.tracks.map((track) => track.data));
-      for (const panel of this.panels) panel.renew(this.span);
+      this.desk.extend(this.span);
+      for (const panel of this.panels) panel.renew();
       this.trail($("trail").value);
     }
 
@@ -232,7 +224,7 @@
       const grid = this.stage.ground ? this.stage.ground.visible : true;
       this.stage.theme({ background: get("--stage"), line: get("--grid") });
       this.stage.ground.visible = grid;
-      this.panels.forEach((p) => p.redraw());
+      for (const panel of this.panels) panel.redraw();
       this.draw();
     }
 
@@ -312,7 +304,7 @@
         const box = make("input", { type: "checkbox", checked: true });
         box.addEventListener("change", () => {
           track.visible = track.view.root.visible = box.checked;
-          this.panels.forEach((p) => p.redraw());
+          this.desk.redraw();
           this.draw();
         });
         $("runs").append(make("li", {}, make("label", {}, box, swatch(track.color), make("span", { className: "name" }, track.name))));
@@ -358,7 +350,7 @@
       $("time").addEventListener("input", () => this.seek(Number($("time").value)));
       $("play").addEventListener("click", () => this.toggle());
       $("start").addEventListener("click", () => this.seek(this.span[0]));
-      $("home").addEventListener("click", () => this.stage.home());
+      $("home").addEventListener("click", () => this.views.look("iso"));
       $("speed").append(...SPEEDS.map((s) => new Option(`× ${s}`, s, s === 1, s === 1)));
       $("speed").addEventListener("change", () => (this.speed = Number($("speed").value)));
       $("shot").addEventListener("click", () => this.picture());
@@ -380,46 +372,45 @@
       $("marks").replaceChildren(...marks);
     }
 
+    get panels() {
+      return this.desk.panels;
+    }
+
     // Show plots of chosen signals again, or of the first that move.
     #plots(chosen) {
-      this.panels = [];
-      $("panels").replaceChildren();
-      const choices = articulus.choices(this.tracks[0].data.signals);
-      const add = (key) => {
-        const panel = new articulus.Panel(this.tracks, choices, key, {
-          span: this.span,
-          seek: (t) => this.seek(t),
-          remove: (gone) => {
-            this.panels = this.panels.filter((p) => p !== gone);
-            gone.element.remove();
-          },
-        });
-        panel.time = this.time;
-        this.panels.push(panel);
-        $("panels").append(panel.element);
-      };
-      const groups = choices.map((c) => c.group);
+      this.desk.put(this.tracks, this.tracks[0].data.signals, this.span);
+      const groups = this.desk.lists.map((c) => c.group);
       const moving = groups.filter((g) => FIRST_PLOTS.includes(g[0].signal) && this.tracks[0].moves.has(g[0].signal));
       moving.sort((a, b) => FIRST_PLOTS.indexOf(a[0].signal) - FIRST_PLOTS.indexOf(b[0].signal));
-      const known = new Set(groups.flat().map((c) => c.key));
-      const kept = chosen.filter((key) => known.has(key));
-      for (const key of kept.length ? kept : (moving.length ? moving : groups).slice(0, 2).map((g) => g[0].key)) add(key);
-      this.addPlot = () => groups.length && add(groups[Math.min(this.panels.length, groups.length - 1)][0].key);
+      const kept = chosen.filter((key) => this.desk.options.has(key));
+      for (const key of kept.length ? kept : (moving.length ? moving : groups).slice(0, 2).map((g) => g[0].key)) this.desk.add(key);
+      this.addPlot = () => groups.length && this.desk.add(groups[Math.min(this.panels.length, groups.length - 1)][0].key);
+      this.#signals();
+    }
+
+    // List all signals; each is drawn in a plot of its own, or in that onto which it is dragged.
+    #signals() {
+      $("signals-box").hidden = !this.desk.lists.length;
+      const entry = ({ key, text, unit }) => {
+        const button = make("button", { type: "button", className: "entry", draggable: true, title: "Drag onto a plot, or press for a new one" }, text, make("span", { className: "kind" }, unit === "-" ? "" : unit));
+        button.addEventListener("click", () => this.desk.add(key));
+        button.addEventListener("dragstart", (event) => event.dataTransfer.setData("text/articulus", key));
+        return make("li", {}, button);
+      };
+      $("signals").replaceChildren(...this.desk.lists.map(({ name, group }) => make("details", {}, make("summary", {}, name), make("ul", {}, ...group.map(entry)))));
     }
 
     #pointer() {
-      const ray = new THREE.Raycaster();
       const tip = $("tip");
       $("view").addEventListener("pointermove", (event) => {
         if (event.buttons) return (tip.hidden = true);
         const box = $("view").getBoundingClientRect();
         const at = [event.clientX - box.left, event.clientY - box.top];
-        ray.setFromCamera(new THREE.Vector2((2 * at[0]) / box.width - 1, 1 - (2 * at[1]) / box.height), this.stage.camera);
-        const hit = ray.intersectObject(this.tracks[0].view.root, true).find((h) => h.object.userData.body && h.object.visible);
-        tip.hidden = !hit;
-        if (!hit) return;
-        const name = hit.object.userData.body;
-        tip.textContent = this.#about(this.tracks[0].data.scene.bodies.find((b) => b.name === name));
+        const hit = this.views.under(event);
+        const body = hit && hit.view.scene.bodies.find((b) => b.name === hit.body);
+        tip.hidden = !body;
+        if (!body) return;
+        tip.textContent = this.#about(body);
         tip.style.left = `${Math.min(at[0] + 14, Math.max(0, box.width - tip.offsetWidth - 6))}px`;
         tip.style.top = `${at[1] + 14}px`;
       });
@@ -437,7 +428,9 @@
       const actions = {
         " ": () => this.toggle(), ArrowLeft: () => this.seek(this.time - step()), ArrowRight: () => this.seek(this.time + step()),
         Home: () => this.seek(this.span[0]), End: () => this.seek(this.span[1]), "+": () => faster(1), "-": () => faster(-1),
-        l: () => ($("loop").checked = !$("loop").checked), r: () => this.stage.home(), s: () => this.picture(), v: () => this.film(),
+        1: () => this.views.look("front"), 2: () => this.views.look("side"), 3: () => this.views.look("top"), 4: () => this.views.look("iso"),
+        o: () => this.views.parallel(!this.stage.parallel), m: () => this.views.measure(!this.views.measuring), k: () => this.views.strobe(),
+        l: () => ($("loop").checked = !$("loop").checked), r: () => this.views.look("iso"), s: () => this.picture(), v: () => this.film(),
         i: () => this.gif(), d: () => $("theme").click(), "?": () => $("keys").showModal(),
       };
       for (const [part, , key] of TOGGLES) actions[key.toLowerCase()] = () => flip(part);
@@ -452,6 +445,7 @@
     }
 
     toggle(on = !this.playing) {
+      this.keep();
       if (on && this.time >= this.span[1]) this.seek(this.span[0]);
       this.playing = on;
       $("play").setAttribute("aria-label", on ? "Pause" : "Play");
@@ -490,11 +484,37 @@
       this.pace = 0;
     }
 
+    // Put everything where it is at a time, without telling anybody.
+    place(time) {
+      for (const track of this.tracks) track.at(time);
+    }
+
+    // What an address keeps.
+    get state() {
+      const shown = TOGGLES.filter(([part]) => $(`show-${part}`).checked).map(([part]) => part);
+      return { v: 1, s: Number(this.time.toPrecision(6)), d: this.desk.state, c: this.views.state, on: shown, trail: $("trail").value, x: this.speed, loop: $("loop").checked };
+    }
+
+    async restore({ s, d, c, on, trail, x, loop }) {
+      for (const [part] of TOGGLES) this.show(part, on.includes(part));
+      if ([...$("trail").options].some((option) => option.value === trail)) $("trail").value = trail;
+      this.trail($("trail").value);
+      if (SPEEDS.includes(x)) $("speed").value = String((this.speed = x));
+      $("loop").checked = loop;
+      this.views.restore(c);
+      await this.desk.restore(d);
+      this.seek(s);
+    }
+
+    keep() {
+      if (this.tracks.length && this.opened) this.address.keep();
+    }
+
     seek(time) {
       this.time = Math.min(this.span[1], Math.max(this.span[0], time));
-      for (const track of this.tracks) track.at(this.time);
+      this.place(this.time);
       for (const { trail, track } of this.trails) trail.reach(articulus.lastAtMost(track.times, this.time));
-      for (const panel of this.panels) panel.cursor(this.time);
+      this.desk.cursor(this.time);
       const digits = this.span[1] - this.span[0] < 1 ? 4 : 2;
       $("time").value = String(this.time);
       const [now, end] = [this.time, this.span[1]].map((t) => articulus.fixed(t, digits));
@@ -534,14 +554,15 @@
       if (!globalThis.MediaRecorder) return;
       this.toggle(false);
       const chunks = [];
-      const type = ["video/webm;codecs=vp9", "video/webm;codecs=vp8", "video/webm"].find((t) => MediaRecorder.isTypeSupported(t));
+      const type = VIDEOS.find((t) => MediaRecorder.isTypeSupported(t));
+      const kind = type.split(";")[0];
       this.recorder = new MediaRecorder($("view").captureStream(30), { mimeType: type, videoBitsPerSecond: 6e6 });
       this.recorder.addEventListener("dataavailable", (event) => chunks.push(event.data));
       this.recorder.addEventListener("stop", () => {
         this.recorder = null;
         $("film").classList.remove("on");
         this.toggle(false);
-        save(new Blob(chunks, { type: "video/webm" }), `${this.title}.webm`);
+        save(new Blob(chunks, { type: kind }), `${this.title}.${kind.split("/")[1]}`);
       });
       $("film").classList.add("on");
       this.seek(this.span[0]);
@@ -569,6 +590,9 @@
       const data = JSON.parse($("data").textContent);
       articulus.player = new Player(data, await Track.all(data.runs));
       if (data.live) articulus.connect(articulus.player, data);
+      await articulus.player.address.open();
+      articulus.player.opened = true;
+      if (data.play && !matchMedia("(prefers-reduced-motion: reduce)").matches) articulus.player.toggle(true);
       document.body.dataset.ready = "yes";
     } catch (error) {
       $("failure").hidden = false;

@@ -127,6 +127,7 @@
       if (!this.control) {
         stage.scene.add(this.target);
         this.control = new THREE.TransformControls(stage.camera, stage.renderer.domElement);
+        stage.cameraChanged = (camera) => (this.control.camera = camera);
         this.control.setSize(0.8);
         this.control.addEventListener("change", () => this.player.draw());
         this.control.addEventListener("dragging-changed", ({ value }) => {

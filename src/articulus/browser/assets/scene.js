@@ -5,6 +5,7 @@
   const T = THREE;
   const X = new T.Vector3(1, 0, 0);
   const Y = new T.Vector3(0, 1, 0);
+  const FIELD = 32; // angle of view from bottom to top [deg]
   const MANY = 40; // bodies beyond which each is drawn more coarsely
   const JOINT = "#7c8896";
   const ROD = "#b4bac0";
@@ -327,7 +328,7 @@
         if (solid.kind === "mesh") material.side = T.DoubleSide; // files do not always say which side is out
         const mesh = solidMesh(solid, this.meshes, material);
         mesh.castShadow = mesh.receiveShadow = !this.ghost;
-        mesh.userData.body = body.name;
+        mesh.userData.body = body.name ?? "ground";
         this.parts.shape.push(mesh);
         group.add(mesh);
       }
@@ -510,13 +511,15 @@
       this.software = articulus.drawnBySoftware();
       this.renderer = new T.WebGLRenderer({ canvas, antialias: !(this.software && many), preserveDrawingBuffer: true });
       this.sharpness = 1;
+      this.aspect = 1;
       this.renderer.shadowMap.enabled = !this.software;
       this.renderer.shadowMap.type = T.PCFShadowMap;
       this.scene = new T.Scene();
       this.scene.fog = new T.Fog("#ffffff");
-      this.camera = new T.PerspectiveCamera(32, 1, 0.01, 100);
       this.up = vector(up);
-      this.camera.up.copy(this.up);
+      this.cameras = [new T.PerspectiveCamera(FIELD, 1, 0.01, 100), new T.OrthographicCamera()];
+      for (const camera of this.cameras) camera.up.copy(this.up);
+      [this.camera] = this.cameras;
       this.size = size;
       this.feet = feet;
       this.stands = stands;
@@ -605,7 +608,7 @@
       const away = this.camera.position.clone().sub(this.controls.target);
       const direction = away.clone().normalize();
       const before = this.#fitting(direction);
-      this.camera.aspect = width / Math.max(1, height);
+      this.aspect = width / Math.max(1, height);
       this.camera.position.copy(this.controls.target).addScaledVector(away, this.#fitting(direction) / before);
       this.#depth();
       this.#fill();
@@ -620,35 +623,94 @@
     // Let everything between the camera and far behind the motion be drawn, the ground behind it in fog.
     #depth() {
       const distance = this.camera.position.distanceTo(this.controls.target);
-      this.camera.near = distance / 200;
-      this.camera.far = distance + 30 * this.radius;
-      this.camera.updateProjectionMatrix();
+      const [eye, parallel] = this.cameras;
+      eye.aspect = this.aspect;
+      eye.near = distance / 200;
+      eye.far = distance + 30 * this.radius;
+      const half = Math.tan((FIELD * Math.PI) / 360) * distance;
+      Object.assign(parallel, { left: -half * this.aspect, right: half * this.aspect, top: half, bottom: -half, near: -30 * this.radius, far: eye.far });
+      for (const camera of this.cameras) camera.updateProjectionMatrix();
       this.controls.minDistance = 0.05 * this.radius;
       this.controls.maxDistance = Math.max(12 * this.radius, 2 * distance);
       Object.assign(this.scene.fog, { near: distance, far: distance + 5 * this.radius });
     }
 
+    get parallel() {
+      return this.camera === this.cameras[1];
+    }
+
+    // Look with parallel rays, or as an eye does; what is at the distance of the target keeps its size.
+    set parallel(on) {
+      if (on === this.parallel) return;
+      const { target } = this.controls;
+      const [eye, parallel] = this.cameras;
+      const away = this.camera.position.clone().sub(target);
+      if (!on) away.divideScalar(parallel.zoom);
+      parallel.zoom = 1;
+      this.camera = this.controls.object = on ? parallel : eye;
+      this.camera.position.copy(target).add(away);
+      this.cameraChanged?.(this.camera);
+      this.#depth();
+      this.controls.update();
+    }
+
     // Look at everything from the side of -y, a little from the right and from above.
     home() {
+      this.lookFrom("iso");
+    }
+
+    // Look at everything from a side: "front" (-y, where z is up), "side" (x), "top" or "iso".
+    lookFrom(name) {
       const side = this.#side();
       const across = new T.Vector3().crossVectors(this.up, side);
-      const direction = side.multiplyScalar(0.5).addScaledVector(across, -0.85).addScaledVector(this.up, 0.38).normalize();
-      const distance = this.#fitting(direction);
-      this.camera.position.copy(this.center).addScaledVector(direction, distance);
+      const direction = {
+        iso: () => side.multiplyScalar(0.5).addScaledVector(across, -0.85).addScaledVector(this.up, 0.38),
+        front: () => across.negate(),
+        side: () => side,
+        top: () => this.up.clone().addScaledVector(across, -1e-4),
+      }[name]().normalize();
+      this.camera.position.copy(this.center).addScaledVector(direction, this.#fitting(direction));
+      this.camera.zoom = 1;
       this.controls.target.copy(this.center);
       this.#depth();
       this.controls.update();
+    }
+
+    // Look at a point from the same side, a share of the distance away.
+    focus(point, share = 1) {
+      const away = this.camera.position.clone().sub(this.controls.target).multiplyScalar(share);
+      this.controls.target.copy(point);
+      this.camera.position.copy(point).add(away);
+      this.#depth();
+      this.controls.update();
+    }
+
+    // Go round the target, by angles about the upright and above the ground [rad].
+    orbit(about, above) {
+      const { target } = this.controls;
+      const away = this.camera.position.clone().sub(target);
+      const right = new T.Vector3().crossVectors(this.up, away).normalize();
+      const tilt = away.angleTo(this.up);
+      away.applyAxisAngle(right, -Math.min(Math.max(above, tilt - Math.PI + 0.02), tilt - 0.02)).applyAxisAngle(this.up, about);
+      this.camera.position.copy(target).add(away);
+      this.controls.update();
+    }
+
+    // Return the length of a pixel at the distance of the target [m].
+    get pixel() {
+      const { zoom } = this.camera;
+      return (2 * Math.tan((FIELD * Math.PI) / 360) * this.camera.position.distanceTo(this.controls.target)) / zoom / Math.max(1, this.height);
     }
 
     // Return the least distance at which the box of the motion is in view, seen from a direction.
     #fitting(direction) {
       const right = new T.Vector3().crossVectors(this.up, direction).normalize();
       const above = new T.Vector3().crossVectors(direction, right);
-      const tall = Math.tan((this.camera.fov * Math.PI) / 360);
+      const tall = Math.tan((FIELD * Math.PI) / 360);
       const margin = 0.07 * this.size;
       const needed = this.corners.map((corner) => {
         const p = corner.clone().sub(this.center);
-        const wide = (Math.abs(p.dot(right)) + margin) / (tall * this.camera.aspect);
+        const wide = (Math.abs(p.dot(right)) + margin) / (tall * this.aspect);
         return p.dot(direction) + Math.max(wide, (Math.abs(p.dot(above)) + margin) / tall);
       });
       return 1.06 * Math.max(...needed);
@@ -665,6 +727,21 @@
 
     render() {
       this.renderer.render(this.scene, this.camera);
+      this.drawn?.();
+    }
+
+    // Draw several positions into one picture: each of `times` is set before it is drawn over the others, at its true depth.
+    strobe(times, set) {
+      const { background } = this.scene;
+      times.forEach((time, k) => {
+        set(time);
+        this.scene.background = k ? null : background;
+        this.renderer.autoClear = k === 0;
+        if (this.ground && k) this.ground.visible = false;
+        this.renderer.render(this.scene, this.camera);
+      });
+      this.renderer.autoClear = true;
+      this.scene.background = background;
     }
   };
 })();
