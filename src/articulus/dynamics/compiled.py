@@ -84,7 +84,7 @@ class CompiledMechanism(MechanismBuilder, Named):
         """
         from articulus.dynamics import quantities
 
-        self._require_no_constraints(name)
+        self.require_no_constraints(name)
         frames, wrenches = ((x,) if isinstance(x, str) else tuple(x) for x in (frames, wrenches))
         key = (name, frames, wrenches)
         if key not in self._functions:
@@ -105,7 +105,7 @@ class CompiledMechanism(MechanismBuilder, Named):
             self._kernels[key] = found
         return found
 
-    def _require_no_constraints(self, name: str) -> None:
+    def require_no_constraints(self, name: str) -> None:
         """Raise InputError for a quantity whose equations would let a closed mechanism fall apart."""
         from articulus.dynamics.quantities import QUANTITIES
 
@@ -134,7 +134,7 @@ class CompiledMechanism(MechanismBuilder, Named):
     def _compilable(self, name: str, *key: Any) -> casadi.Function:
         from articulus.dynamics import quantities
 
-        self._require_no_constraints(name)  # what is refused is never compiled, so that no cache holds it
+        self.require_no_constraints(name)  # what is refused is never compiled, so that no cache holds it
         return quantities.compilable(self.description, name, *key)
 
     @functools.cached_property
