@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.bridges.compiling import needs_gcc, run
 
 import articulus as art
 from articulus.bridges.c import export_quantities
 from articulus.bridges.c.module import REALS, distinct
-from tests.bridges.compiling import needs_gcc, run
 
 
 def exported(mechanism: art.Mechanism, asked: list[str], folder: Path, *options: str, **given: str) -> str:

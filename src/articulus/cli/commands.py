@@ -13,6 +13,7 @@ from articulus.cli.browser import drive, view
 from articulus.cli.campaign import campaigns
 from articulus.cli.count import count
 from articulus.cli.demo import demo
+from articulus.cli.export import export
 from articulus.cli.info import info
 from articulus.cli.models import models
 from articulus.cli.plan import plan
@@ -65,6 +66,6 @@ def _root(
     pass
 
 
-for _command in (info, models, count, run, plan, verify, bench, view, drive, demo, schema):
+for _command in (info, models, count, run, plan, verify, bench, view, drive, export, demo, schema):
     app.command()(_command)
 app.add_typer(campaigns)

@@ -19,8 +19,45 @@ from articulus.kernel import program as programs
 from articulus.model.files.storage import StrPath, as_path, write_text
 
 KEYWORDS = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if inline int long register restrict return "
-    "short signed sizeof static struct switch typedef union unsigned void volatile while real w p".split()
+    [
+        "auto",
+        "break",
+        "case",
+        "char",
+        "const",
+        "continue",
+        "default",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "extern",
+        "float",
+        "for",
+        "goto",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "register",
+        "restrict",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "switch",
+        "typedef",
+        "union",
+        "unsigned",
+        "void",
+        "volatile",
+        "while",
+        "real",
+        "w",
+        "p",
+    ]
 )
 REALS = {"double": 1e-13, "float": 2e-4}
 """Types of a number, and the largest error over the size of a result that the test program allows: rounding of a few hundred operations, for
@@ -118,7 +155,9 @@ class CModule:
         if real not in REALS:
             raise InputError(f"export of C: found numbers of type {real!r}; expected 'double' or 'float'")
         if not (name.isidentifier() and name.isascii()) or name in KEYWORDS:
-            raise InputError(f"export of C: found the name {name!r}; expected letters, digits and underscores")
+            raise InputError(
+                f"export of C: found the name {name!r}; expected letters, digits and underscores"
+            )
         self.name, self.real, self.about = name, real, about or name
         self.parameters = dict(parameters or {})
         self.members = distinct(self.parameters)
@@ -154,11 +193,18 @@ class CModule:
         made, slots = self.body(function, name)
         at = next((k for k, a in enumerate(inputs) if a.name == "p"), -1)
         added = CFunction(
-            name, meaning, tuple(inputs), tuple(outputs), at, slots, made.signature.instruction_count, function
+            name,
+            meaning,
+            tuple(inputs),
+            tuple(outputs),
+            at,
+            slots,
+            made.signature.instruction_count,
+            function,
         )
         self.functions.append(added)
         self._declared.append(self._documented(added))
-        self._defined.append(self._public(added))
+        self._defined.append(self._definition(added))
         return added
 
     def declare(self, text: str) -> None:
@@ -173,9 +219,9 @@ class CModule:
         """Add a static table of numbers to the source."""
         self._writer.table(name, values)
 
-    def _arguments(self, f: CFunction) -> str:
+    def _arguments_of(self, f: CFunction) -> str:
         names = distinct(a.name for a in (*f.inputs, *f.outputs))
-        texts = []
+        texts = list[str]()
         for k, (argument, name) in enumerate(zip((*f.inputs, *f.outputs), names)):
             if k == f.parameters:
                 texts.insert(0, f"const {self.name}_parameters *p")
@@ -190,9 +236,9 @@ class CModule:
         rows += [f"   out  {a.told()}" for a in f.outputs if a.size]
         bytes_ = f.slots * (8 if self.real == "double" else 4)
         head = f"/* {comment(f.meaning)}; {f.operations} operations, {bytes_} bytes of stack"
-        return "\n".join([head, *rows]) + f" */\nvoid {self.name}_{f.name}({self._arguments(f)});\n"
+        return "\n".join([head, *rows]) + f" */\nvoid {self.name}_{f.name}({self._arguments_of(f)});\n"
 
-    def _public(self, f: CFunction) -> str:
+    def _definition(self, f: CFunction) -> str:
         names = distinct(a.name for a in (*f.inputs, *f.outputs))
         lines, at = [f"    real w[{f.slots}];"], 0
         for k, (argument, name) in enumerate(zip((*f.inputs, *f.outputs), names)):
@@ -208,7 +254,7 @@ class CModule:
             else:
                 lines.append(f"    copy({argument.size}, w + {at}, {name});")
             at += argument.size
-        return f"void {self.name}_{f.name}({self._arguments(f)})\n{{\n" + "\n".join(lines) + "\n}\n"
+        return f"void {self.name}_{f.name}({self._arguments_of(f)})\n{{\n" + "\n".join(lines) + "\n}\n"
 
     def parameters_to(self, array: str, at: int) -> str:
         """Return the statements that copy the struct of parameters `p` into an array."""
@@ -280,7 +326,12 @@ class CModule:
         except OSError as error:
             raise InputError(f"{place}: cannot be made ({error.strerror or error})") from None
         n = self.name
-        texts = {f"{n}.h": self.header(), f"{n}.c": self.source(), "Makefile": self.makefile(), f"test_{n}.c": test}
+        texts = {
+            f"{n}.h": self.header(),
+            f"{n}.c": self.source(),
+            "Makefile": self.makefile(),
+            f"test_{n}.c": test,
+        }
         for name, text in texts.items():
             write_text(place / name, text)
         return [place / name for name in texts]

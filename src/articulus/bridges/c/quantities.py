@@ -59,7 +59,11 @@ class Asked:
     def meaning(self) -> str:
         """First line of its text in the header."""
         about = f" of {', '.join(self.frames)}" if self.frames else ""
-        under = f" under wrenches on {', '.join(self.wrenches)} (moment, force; ground axes) [N m, N]" if self.wrenches else ""
+        under = (
+            f" under wrenches on {', '.join(self.wrenches)} (moment, force; ground axes) [N m, N]"
+            if self.wrenches
+            else ""
+        )
         return self.quantity.replace("_", " ") + about + under
 
 
@@ -161,4 +165,6 @@ def inputs(mechanism: Mechanism, f: CFunction, rng: np.random.Generator) -> Mapp
         "t": lambda _: np.array(rng.uniform()),
     }
     weight = scales.mass * scales.length * pace**2
-    return {a.name: np.reshape(ways.get(a.name, lambda n: some(weight, n))(a.size), a.shape) for a in f.inputs}
+    return {
+        a.name: np.reshape(ways.get(a.name, lambda n: some(weight, n))(a.size), a.shape) for a in f.inputs
+    }

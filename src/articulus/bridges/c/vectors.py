@@ -11,9 +11,9 @@ from articulus.bridges.c.module import REALS, CFunction, CModule
 from articulus.kernel.program import trailing_shape
 
 COMPARE = """
-static int compare(const char *name, int n, const {real} *found, const {real} *expected)
+static int compare(const char *name, int n, const {real} *found, const {real} *expected, {real} size)
 {{
-    {real} size = 0, off = 0;
+    {real} off = 0;
     int k;
     for (k = 0; k < n; k++) {{
         const {real} d = found[k] > expected[k] ? found[k] - expected[k] : expected[k] - found[k];
@@ -38,15 +38,24 @@ def expected(f: CFunction, inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]
     return [np.ravel(x) for x in found]
 
 
-def program(module: CModule, cases: Mapping[str, Sequence[Mapping[str, np.ndarray]]], more: str = "", calls: str = "") -> str:
+def program(
+    module: CModule,
+    cases: Mapping[str, Sequence[Mapping[str, np.ndarray]]],
+    more: str = "",
+    calls: str = "",
+    growth: float = 1.0,
+    locals_: str = "",
+) -> str:
     """Return the text of the test program.
 
     Parameters
     ----------
     module : CModule
     cases : dict of function name to list of dict of input to array
-    more, calls : str
-        Further functions, and statements that add to `failed`.
+    more, calls, locals_ : str
+        Further tables, statements that add to `failed`, and variables of these.
+    growth : float
+        What the tolerance of a single result is multiplied by.
     """
     n, real = module.name, module.real
     tables, lines = list[str](), list[str]()
@@ -59,36 +68,40 @@ def program(module: CModule, cases: Mapping[str, Sequence[Mapping[str, np.ndarra
                 if k == f.parameters:
                     arguments.insert(0, f"&{n}_default_parameters")
                 elif a.size and not a.shape:
-                    arguments.append(_literal(float(np.ravel(inputs[a.name])[0]), real))
+                    arguments.append(literal(float(np.ravel(inputs[a.name])[0]), real))
                 elif a.size:
-                    tables.append(_table(f"{tag}_in{k}", inputs[a.name], real))
+                    tables.append(table(f"{tag}_in{k}", inputs[a.name], real))
                     arguments.append(f"{tag}_in{k}")
             for k, (a, values) in enumerate(zip(f.outputs, expected(f, inputs))):
                 if a.size:
-                    tables.append(_table(f"{tag}_out{k}", values, real))
+                    tables.append(table(f"{tag}_out{k}", values, real))
                     tables.append(f"static {real} {tag}_found{k}[{a.size}];")
                     arguments.append(f"{tag}_found{k}")
-                    checks.append(f'failed += compare("{name} {a.name}", {a.size}, {tag}_found{k}, {tag}_out{k});')
+                    checks.append(
+                        f'failed += compare("{name} {a.name}", {a.size}, {tag}_found{k}, {tag}_out{k}, 0);'
+                    )
             lines += [f"{n}_{name}({', '.join(arguments)});", *checks]
     body = "\n    ".join(lines)
     return "\n".join(
         [
             f'#include "{n}.h"\n',
             "#include <stdio.h>",
-            COMPARE.format(real=real, tolerance=REALS[real]),
+            COMPARE.format(real=real, tolerance=growth * REALS[real]),
             "\n".join(tables),
             more,
-            f"int main(void)\n{{\n    int failed = 0;\n    {body}\n{calls}"
+            f"int main(void)\n{{\n    int failed = 0;\n{locals_}    {body}\n{calls}"
             '    if (failed)\n        printf("%d results differ\\n", failed);\n    else\n        printf("all results agree\\n");\n'
             "    return failed != 0;\n}\n",
         ]
     )
 
 
-def _literal(x: float, real: str) -> str:
+def literal(x: float, real: str) -> str:
+    """Return the text of a number."""
     return f"{x!r}{'f' if real == 'float' else ''}"
 
 
-def _table(name: str, values: np.ndarray, real: str) -> str:
-    texts = ", ".join(_literal(float(x), real) for x in np.ravel(values))
+def table(name: str, values: np.ndarray, real: str) -> str:
+    """Return the text of a table of numbers."""
+    texts = ", ".join(literal(float(x), real) for x in np.ravel(values))
     return f"static const {real} {name}[{max(np.size(values), 1)}] = {{{texts or '0'}}};"

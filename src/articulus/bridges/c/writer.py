@@ -119,7 +119,9 @@ class _Chunk:
                 out.append(f"{_at(result)} = {self._operand(operands[0])};")
             elif kind == lower.CLEAR:
                 first, n = result[0], len(result)
-                base, begin = ("w", first) if not isinstance(first, Place) else (first.base[1:], first.element)
+                base, begin = (
+                    ("w", first) if not isinstance(first, Place) else (first.base[1:], first.element)
+                )
                 out.append(f"{{ int k; for (k = {begin}; k < {begin + n}; k++) {base}[k] = 0; }}")
             elif kind == ops.SINCOS:
                 out += self._sine_and_cosine(result, operands)
@@ -237,18 +239,17 @@ class _Body:
         if key not in self._procedures:
             shared = f"{self.name}_shared{len(self._procedures)}"
             self._procedures[key] = self._shared(step.procedure, shared, self._first), step.procedure
+        chunks = self._procedures[key][0]
+        read = {p for _, used in chunks for p in used}
         pointers = {"w": "w"}
         for k, operand in enumerate(step.inputs):
             if k in step.procedure.constant:
-                pointers[f"i{k}"] = self._constants(operand)
+                pointers[f"i{k}"] = self._constants(operand) if f"i{k}" in read else ""
             else:
                 pointers[f"i{k}"] = f"w + {int(operand[0]) if len(operand) else 0}"
         for k, result in enumerate(step.outputs):
             pointers[f"o{k}"] = f"w + {int(result[0]) if len(result) else 0}"
-        calls = [
-            f"{called}({', '.join(pointers[p] for p in used)});"
-            for called, used in self._procedures[key][0]
-        ]
+        calls = [f"{called}({', '.join(pointers[p] for p in used)});" for called, used in chunks]
         if not step.procedure.conditional or 0 in step.procedure.constant:
             return calls
         zeros = [_zeros(int(o[0]), len(o)) for o in step.outputs if len(o)]
@@ -268,9 +269,7 @@ class _Body:
             (start + np.concatenate([np.zeros(0, int), *slots])).tolist()
             for slots in (step.routine.inputs, step.routine.outputs)
         )
-        given, taken = (
-            np.concatenate([np.zeros(0, int), *x]).tolist() for x in (step.inputs, step.outputs)
-        )
+        given, taken = (np.concatenate([np.zeros(0, int), *x]).tolist() for x in (step.inputs, step.outputs))
         return [
             *self._copies(given, own_in, f"{name}_in"),
             f"{called}(w + {start});",

@@ -1,0 +1,85 @@
+"""`articulus export`: models and loops for other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from articulus.cli.arguments import Settings, options
+from articulus.cli.printing import new_console
+from articulus.errors import InputError
+
+
+def export(
+    model: Annotated[
+        str, typer.Argument(help="Library name, path of a model, or path of a study (for its loop).")
+    ],
+    c: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--c",
+            metavar="QUANTITY",
+            help="Write C99 source of a quantity, such as forward_dynamics, pose:tool or forward_dynamics@tool; of a study also `step`, "
+            "the step of its loop. Several: repeat it, or put commas between.",
+        ),
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", help="Folder of the files.")] = Path(),
+    name: Annotated[
+        str, typer.Option("--name", help="Prefix of names and files; that of the model if not given.")
+    ] = "",
+    real: Annotated[str, typer.Option("--real", help="Type of a number in C: double or float.")] = "double",
+    wrench: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--wrench", metavar="FRAME", help="Frame on which a wrench acts from outside, in a step."
+        ),
+    ] = None,
+    settings: Settings = None,
+) -> None:
+    """Write a model or the loop of a study for other programs."""
+    asked = [each for text in c or () for each in text.split(",")]
+    if not asked:
+        raise InputError("export: found nothing to write; expected --c QUANTITY, or --c step of a study")
+    wanted = [each for each in asked if each != "step"]
+    if wanted and len(wanted) < len(asked):
+        raise InputError(
+            "export: found --c step beside quantities; expected one or the other, in folders of their own"
+        )
+    paths = (
+        _quantities(model, wanted, output, name, real, settings)
+        if wanted
+        else _step(model, output, name, real, wrench or [])
+    )
+    console = new_console()
+    for path in paths:
+        console.print(f"wrote {path}", soft_wrap=True)
+
+
+def _quantities(
+    model: str, asked: list[str], output: Path, name: str, real: str, settings: Any
+) -> list[Path]:
+    from articulus.bridges.c import export_quantities
+    from articulus.model.load import load
+    from articulus.study import is_study, read_study
+
+    mechanism = read_study(model).mechanism if is_study(model) else load(model, **options(settings))
+    return export_quantities(mechanism, asked, output, name=name, real=real)
+
+
+def _step(model: str, output: Path, name: str, real: str, wrenches: list[str]) -> list[Path]:
+    from articulus.bridges.c import export_loop
+    from articulus.bridges.stepped import of_study
+
+    study = _study(model)
+    given = of_study(study, "export of C")
+    return export_loop(study.loop, output, name=name or study.name, real=real, wrenches=wrenches, **given)
+
+
+def _study(path: str) -> Any:
+    from articulus.study import is_study, read_study
+
+    if not is_study(path):
+        raise InputError(f"export: found {path}; expected the path of a study, whose loop has a step")
+    return read_study(path)
