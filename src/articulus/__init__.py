@@ -80,6 +80,7 @@ _PACKAGES = {
     "linear": "linear",
     "mechanism": "model.mechanism",
     "parallel": "parallel",
+    "spacecraft": "spacecraft",
     "structure": "structure",
     "study": "study",
     "trajectory": "motion.trajectory",

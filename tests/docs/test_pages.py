@@ -55,6 +55,7 @@ PAGES = [
     "docs/campaign/distributions.md",
     "docs/campaign/results.md",
     "docs/campaign/search.md",
+    "docs/spacecraft.md",
     "docs/tutorial_campaign.md",
     "docs/trajectory/time_elements.md",
     "docs/trajectory/riccati.md",

@@ -84,6 +84,7 @@ from articulus.simulation.loop.components import (
 from articulus.simulation.loop.contact import Plane, Sphere
 from articulus.simulation.results.diagnostics import energy_error
 from selection import EVERYTHING, in_turn
+from spacecraft_zoo import COMPANIONS, SPACECRAFT, WEIGHTLESS
 
 from .hosts import HOSTS, MASS, POSITION, ROD, host, start
 
@@ -180,7 +181,7 @@ EXAMPLES: dict[type[Component], Callable[[art.Mechanism], Component]] = {
         pressures=(1e5, 2e5),
     ),
     Winch: lambda m: Winch(("ground", "boom", "wrist"), stiffness=200.0, length=0.8, damping=2.0),
-}  # fmt: skip
+} | {kind: functools.partial(lambda make, _: make("wrist"), make) for kind, make in SPACECRAFT.items()}  # fmt: skip
 
 BENDS = {
     JointStop,
@@ -254,14 +255,16 @@ def methods(kind: type[Component], where: str) -> list[Integrator]:
 
 def place(kind: type[Component], where: str) -> art.Mechanism:
     """Return the mechanism for a component: the gravity of a planet takes the place of the uniform one."""
-    return host(where, weightless=True) if kind is CentralGravity else host(where)
+    return host(where, weightless=True) if kind is CentralGravity or kind in WEIGHTLESS else host(where)
 
 
 @functools.cache
 def components(kind: type[Component], where: str) -> tuple[Component, ...]:
     """Return a loop that uses the component; the same one whenever it is asked, so that its code is built once."""
     made = EXAMPLES[kind](place(kind, where))
-    return (made, Expression(_of_time(1), name="command")) if isinstance(made, Actuator) else (made,)
+    before = COMPANIONS[kind]("wrist") if kind in COMPANIONS else ()
+    after = (Expression(_of_time(1), name="command"),) if isinstance(made, Actuator) else ()
+    return *before, made, *after
 
 
 def outcome(kind: type[Component], where: str, method: str, **more) -> art.Run | str:

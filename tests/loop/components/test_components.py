@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 
 import casadi as ca
@@ -82,6 +83,7 @@ from articulus.simulation.loop.components import (
 )
 from articulus.simulation.loop.contact import Plane, Sphere
 from articulus.simulation.loop.equations import Network
+from spacecraft_zoo import COMPANIONS, SPACECRAFT
 
 from .support import Loop, floater, slider
 
@@ -172,7 +174,7 @@ EXAMPLES: dict[type, Callable[[], Component]] = {
     Buoyancy: lambda: Buoyancy("wrist", volume=1e-3, surface=0.02),
     VaryingGravity: lambda: VaryingGravity((1.0, 2.0, 3.0)),
     CentralGravity: lambda: CentralGravity(mu=50.0, center=(1.0, 2.0, -30.0)),
-}
+} | {kind: functools.partial(make, "link3") for kind, make in SPACECRAFT.items()}
 
 DIGGER = art.load("cat215b")
 
@@ -210,8 +212,13 @@ def _with_rod() -> tuple[art.Mechanism, BeamForces]:
 
 
 HOSTS = dict.fromkeys((StrainSensor, PiezoPair, Pseudolink, DeflectionFeedback), _with_boom())
-HOSTS |= {CentralGravity: _in_orbit(), BeamForces: _with_rod()[0]}
+HOSTS |= {CentralGravity: _in_orbit(), BeamForces: _with_rod()[0]} | dict.fromkeys(SPACECRAFT, _in_orbit())
 """Mechanisms for components that the digger has no place for."""
+
+
+def companions(kind: type) -> tuple[Component, ...]:
+    """Return the components that one reads from."""
+    return COMPANIONS[kind]("link3") if kind in COMPANIONS else ()
 
 
 def test_every_component_is_listed_once_in_its_kind() -> None:
@@ -224,11 +231,11 @@ def test_every_component_is_listed_once_in_its_kind() -> None:
 @pytest.mark.parametrize("kind", ALL_COMPONENTS, ids=lambda c: c.type_name)
 def test_a_component_writes_the_signals_that_it_declares_and_moves(kind: type) -> None:
     component = EXAMPLES[kind]()
-    loop = Loop(HOSTS.get(kind, DIGGER), component)
+    loop = Loop(HOSTS.get(kind, DIGGER), *companions(kind), component)
     if kind is not BeamForces:  # which has a free joint, and falls
         loop.put(q=[0.1, 0.5, -1.5, 0.2], v=[0.1, -0.1, 0.2, 0.3])
     prefix = f"{component.name}."
-    written = {name.removeprefix(prefix) for name in loop.network.signals}
+    written = {name.removeprefix(prefix) for name in loop.network.signals if name.startswith(prefix)}
     assert written == set(component.signal_units())
     found = loop.run(0.06, 0.01, *loop.network.signals)
     assert all(np.isfinite(values).all() for values in found.values())
@@ -263,6 +270,12 @@ def test_a_component_is_frozen_and_its_numbers_have_a_unit_and_a_meaning(kind: t
             "angular",
             "reference",
             "authority",
+            "environment",
+            "epoch",
+            "field",
+            "field_digest",
+            "magnetic",
+            "magnetic_digest",
         }
         held = f.name in {"actuator", "sensor", "observer", "model", "function", "program", "follows"}
         assert named or held or (f.metadata["unit"] and f.metadata["meaning"]), f.name
@@ -272,9 +285,19 @@ def test_a_component_is_frozen_and_its_numbers_have_a_unit_and_a_meaning(kind: t
 def test_numbers_may_be_parameters(kind: type) -> None:
     """The first number of a component, written as a parameter, is one of the run's parameters."""
     component = EXAMPLES[kind]()
-    fixed = {"axis", "normal", "pressures", "period", "delay", "delays", "initial", "before"} | (
-        {"length"} if kind is Winch else set()
-    )
+    fixed = {
+        "axis",
+        "normal",
+        "pressures",
+        "period",
+        "delay",
+        "delays",
+        "initial",
+        "before",
+        "altitudes",
+        "densities",
+        "scale_height",
+    } | ({"length"} if kind is Winch else set())
     for f in dataclasses.fields(component):
         value = getattr(component, f.name)
         if not f.metadata or f.name in fixed:
@@ -286,7 +309,8 @@ def test_numbers_may_be_parameters(kind: type) -> None:
         else:
             continue
         network = Network(
-            HOSTS.get(kind, DIGGER).description, [dataclasses.replace(component, **{f.name: changed})]
+            HOSTS.get(kind, DIGGER).description,
+            [*companions(kind), dataclasses.replace(component, **{f.name: changed})],
         )
         assert [p.name for p in network.parameters] == ["free"], f.name
 
@@ -298,7 +322,11 @@ def test_native_code_of_a_loop_of_many_components_equals_casadi() -> None:
         RateLimit: RateLimit(SecondOrderActuator("swing", 5.0), 2.0),
         HydraulicRotary: EXAMPLES[HydraulicRotary](),
     }
-    others = [EXAMPLES[kind]() for kind in (*SENSORS[:-1], *CONTROLLERS, *DISTURBANCES) if kind not in HOSTS]
+    others = [
+        EXAMPLES[kind]()
+        for kind in (*SENSORS, *CONTROLLERS, *DISTURBANCES)
+        if kind not in HOSTS and kind is not Measured
+    ]
     others = [PrescribedCommand("stick_motor", 3.0) if type(c) is PrescribedCommand else c for c in others]
     loop = Loop(DIGGER, *others, *actuators.values())
     rng = np.random.default_rng(4)

@@ -74,6 +74,8 @@ class Method(Integrator):
     """Evaluations of f in a step."""
     past: int = 0
     """Number of earlier derivatives that a step needs, the one at t not counted."""
+    starter: Any = None
+    """One-step method of the first steps, of a method that looks back."""
 
     def start(self, t: float, x: Any) -> IntegrationState:
         """Return the state of an integration that begins at time t [s] with x, (..., n)."""

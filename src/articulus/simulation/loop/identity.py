@@ -20,6 +20,7 @@ WRITERS = (
     "model/mechanism",
     "dynamics",
     "simulation/integrate",
+    "spacecraft",
     "simulation/loop",
     "simulation/running",
 )

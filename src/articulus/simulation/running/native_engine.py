@@ -89,7 +89,7 @@ class NativeEngine:
     @functools.cached_property
     def starter(self) -> kernel.Recurrence:
         """The time loop of the first steps of a method that looks back: its starter, which leaves slopes behind."""
-        return self._recurrence(self.method.starter)
+        return self._recurrence(getattr(self.method, "starter", self.method))
 
     def _recurrence(self, method: Method | SecondOrderMethod) -> kernel.Recurrence:
         made = self.system.recurrences

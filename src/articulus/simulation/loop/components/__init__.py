@@ -1,6 +1,7 @@
 """Components, one file each or one per family (frame sensors, actuator wrappers). `ALL_COMPONENTS` is the list that studies, documentation and tests go by."""
 
 from articulus.simulation.loop.component import Component
+from articulus.simulation.loop.components import spacecraft
 from articulus.simulation.loop.components.actuator_wrappers import (
     DeadBand,
     FirstOrderActuator,
@@ -54,6 +55,13 @@ from articulus.simulation.loop.components.pseudolink import Pseudolink
 from articulus.simulation.loop.components.reaction_wheel import ReactionWheel
 from articulus.simulation.loop.components.resolved_rate import ResolvedRate
 from articulus.simulation.loop.components.servo_constraints import ServoConstraints
+from articulus.simulation.loop.components.spacecraft import (
+    AtmosphericDrag,
+    HarmonicGravity,
+    SolarPressure,
+    SpaceEnvironment,
+    ThirdBodies,
+)
 from articulus.simulation.loop.components.spring_damper import SpringDamper
 from articulus.simulation.loop.components.state_feedback import StateFeedback
 from articulus.simulation.loop.components.strain_sensor import StrainSensor
@@ -76,6 +84,7 @@ SENSORS = (
     ForceSensor,
     StrainSensor,
     Measured,
+    *spacecraft.SENSORS,
 )
 CONTROLLERS = (
     PD,
@@ -130,6 +139,7 @@ DISTURBANCES = (
     VaryingGravity,
     CentralGravity,
     Backlash,
+    *spacecraft.DISTURBANCES,
 )
 
 ALL_COMPONENTS: tuple[type[Component], ...] = (*SENSORS, *CONTROLLERS, *ACTUATORS, *DISTURBANCES)
@@ -139,6 +149,7 @@ __all__ = [
     "PD",
     "PID",
     "Accelerometer",
+    "AtmosphericDrag",
     "Backlash",
     "BeamForces",
     "BearingFriction",
@@ -160,6 +171,7 @@ __all__ = [
     "FrameVelocity",
     "FrameWrench",
     "GroundContact",
+    "HarmonicGravity",
     "HydraulicCylinder",
     "HydraulicRotary",
     "InputShaper",
@@ -185,10 +197,13 @@ __all__ = [
     "Saturation",
     "SecondOrderActuator",
     "ServoConstraints",
+    "SolarPressure",
+    "SpaceEnvironment",
     "SpringDamper",
     "StateFeedback",
     "StrainSensor",
     "Table",
+    "ThirdBodies",
     "Thruster",
     "Torque",
     "TorsionSpring",

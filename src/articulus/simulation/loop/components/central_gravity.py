@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import casadi as ca
 
+from articulus.model.mechanism import Body
 from articulus.model.mechanism.numbers import Number, Vector, as_number, convert, quantity, three, values_of
 from articulus.simulation.loop.component import Disturbance, Scope
 from articulus.simulation.loop.components.checks import positive, wrong
@@ -62,27 +63,37 @@ class CentralGravity(Disturbance):
         positive(self, mu=self.mu)
 
     def work(self, s: Scope) -> None:
-        if any(values_of(s.description.gravity)):
-            raise wrong(
-                self,
-                "mechanism",
-                f"a uniform gravity {values_of(s.description.gravity)} as well",
-                "none",
-                "Make the mechanism with gravity=(0, 0, 0)",
-            )
+        require_weightless(s, self)
         mu, center = s.number(self.mu), ca.vertcat(*map(s.number, self.center))
         total = ca.SX.zeros(3)
         for body in heavy_bodies(s, self, self.bodies):
-            weight, pose = Weight.of(s, body), s.ask("pose", s.q, frames=[body.name])
-            R, m, J = pose[:3, :3], weight.mass, weight.inertia
-            away = pose[:3, 3] + ca.mtimes(R, weight.com) - center
-            r = ca.norm_2(away)
-            e = away / r
-            seen = ca.mtimes([R, J, R.T, e])  # J e in ground axes
-            trace, along = ca.trace(J), ca.dot(e, seen)
-            force = -mu * m * e / r**2 - 1.5 * mu / r**4 * ((trace - 5 * along) * e + 2 * seen)
-            potential = -mu * m / r - mu * (trace - 3 * along) / (2 * r**3)
-            pull(s, body, weight, R, force, 3 * mu / r**3 * ca.cross(e, seen), potential)
-            s.stores(weight.now(potential))
-            total += weight.at(force)
+            total += pull_to_center(s, body, mu, center)
         s.write("force", total)
+
+
+def require_weightless(s: Scope, component: Disturbance) -> None:
+    """Raise InputError where the mechanism has a uniform gravity of its own."""
+    if any(values_of(s.description.gravity)):
+        raise wrong(
+            component,
+            "mechanism",
+            f"a uniform gravity {values_of(s.description.gravity)} as well",
+            "none",
+            "Make the mechanism with gravity=(0, 0, 0)",
+        )
+
+
+def pull_to_center(s: Scope, body: Body, mu: ca.SX, center: ca.SX) -> ca.SX:
+    """Apply the gravity of a point mass to a body, with its gradient; return the force, ground axes (3,) [N]."""
+    weight, pose = Weight.of(s, body), s.ask("pose", s.q, frames=[body.name])
+    R, m, J = pose[:3, :3], weight.mass, weight.inertia
+    away = pose[:3, 3] + ca.mtimes(R, weight.com) - center
+    r = ca.norm_2(away)
+    e = away / r
+    seen = ca.mtimes([R, J, R.T, e])  # J e in ground axes
+    trace, along = ca.trace(J), ca.dot(e, seen)
+    force = -mu * m * e / r**2 - 1.5 * mu / r**4 * ((trace - 5 * along) * e + 2 * seen)
+    potential = -mu * m / r - mu * (trace - 3 * along) / (2 * r**3)
+    pull(s, body, weight, R, force, 3 * mu / r**3 * ca.cross(e, seen), potential)
+    s.stores(weight.now(potential))
+    return weight.at(force)
