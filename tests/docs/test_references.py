@@ -91,3 +91,10 @@ def test_no_page_names_a_machine() -> None:
         *(ROOT / "examples").glob("*.py"),
     ]
     assert not [p for p in pages if re.search(r"/(home|work|root|Users)/", p.read_text())]
+
+
+def test_references_are_one_table_in_order() -> None:
+    lines = [r for r in (ROOT / "docs" / "references.md").read_text().splitlines() if r.startswith("|")]
+    assert lines[0].startswith("| key")  # rows above the head are no rows
+    keys = [line.split("|")[1].strip().casefold() for line in lines[2:]]
+    assert keys == sorted(set(keys))

@@ -232,6 +232,46 @@ def test_a_modal_body_bent_beyond_its_validity():
         assert not art.simulate(m, 0.2, q0=rest.q, step=1e-3).ok
 
 
+def test_a_spun_body_that_does_not_know_how_it_stiffens():
+    """5.7 times its first frequency (3.52 sqrt(EI / m) / L^2): the centrifugal force, which is left out, is far above its stiffness."""
+    from articulus import structure
+
+    beam = structure.beam(1.0, EI=1.0, mass_per_length=1.0, elements=16, planes="z")
+    shapes = structure.normal_modes(beam, 2).shapes
+
+    def spun(rate, **known):
+        body = structure.modes_of(beam, shapes, origin=0, stations={"tip": "node16"}, **known)
+        m = art.Mechanism("fast", gravity=(0, 0, -1e-3)).flexible("b", body)
+        m.joint("r", art.Revolute((0, 0, 1)), "ground", "b")
+        return m, {"v0": [rate, *np.zeros(m.nv - 1)]}
+
+    m, start = spun(20.0, level="ruthless")
+    with pytest.warns(DoubtfulResult, match="angular rate of 'b' over its first frequency: found 5.7"):
+        assert not art.simulate(m, 0.1, **start).ok
+    with pytest.warns(DoubtfulResult, match="angular rate of 'b' over its first frequency: found 5.7"):
+        m.linearize(v=start["v0"])
+    for quiet, start in (spun(0.3, level="ruthless"), spun(20.0)):  # slow, and a body that knows
+        run = art.simulate(quiet, 0.1, **start)
+        assert run.ok, run.warnings
+
+
+@pytest.mark.parametrize("method", ["dormand_prince", "rosenbrock"])
+@pytest.mark.parametrize(("amplitude", "ok"), [(1e-5, True), (1e-9, False), (1e-12, True)])
+def test_a_motion_as_small_as_the_tolerance(method, amplitude, ok):
+    """0.1 nm allowed per step of an oscillation of 1 nm: after 100 rad it is 4 to 7 % off. What moves less than the tolerance may be at rest."""
+    m = art.Mechanism("r", gravity=(0, 0, 0)).body("b", 1.0, inertia=(1, 1, 1))
+    m.joint("x", art.Prismatic((1, 0, 0)), "ground", "b", stiffness=1.0)
+    start = {"q0": [amplitude], "step": 1.0, "method": method}
+    if ok:
+        assert art.simulate(m, 100.0, **start).ok
+        return
+    with pytest.warns(DoubtfulResult, match="absolute tolerance over the largest motion"):
+        assert not art.simulate(m, 100.0, **start).ok
+    run = art.simulate(m, 100.0, atol=1e-4 * amplitude, **start)  # what the cause advises
+    assert run.ok
+    np.testing.assert_allclose(run.q[:, 0] / amplitude, np.cos(run.t), atol=2e-3)
+
+
 def test_a_start_with_a_quaternion_of_another_length():
     m = art.Mechanism("free").body("b", 1.0, inertia=(1, 1, 1)).joint("f", art.Free(), "ground", "b")
     with pytest.warns(art.errors.MovedStart, match="quaternion of length 2"):

@@ -70,6 +70,10 @@ STEPS_FIGURE = "error of the method's steps over the motion"
 PHASE = 0.3
 """Phase by which a vibration is late or early at the end by the method alone [rad]: its position is then wrong by three tenths of the amplitude."""
 PHASE_FIGURE = "phase by which the method delays or advances a vibration [rad]"
+TOLERATED = 0.01
+"""Absolute tolerance of an adaptive method over the largest motion of any coordinate or speed [-]: with a hundredth, 100 rad of an
+oscillation are wrong by 0.005 to 0.05 of it."""
+TOLERATED_FIGURE = "absolute tolerance over the largest motion"
 VIBRATION_FIGURE = "amplitude that a vibration loses or gains by the method"
 FRICTION_FIGURE = "step over the time in which dry friction brings a joint to rest"
 
@@ -159,7 +163,7 @@ def find(
     out = []
     for i in beyond.tolist():
         mine = [(name, float(value[i]), limit) for name, (value, limit) in over.items() if value[i] > limit]
-        own = {name: past.cause(i) if name == PAST_LIMITS else validity.cause(name) for name, *_ in mine}
+        own = {name: past.cause(i) if name == PAST_LIMITS else _own_cause(name) for name, *_ in mine}
         cause = _cause(runner, evidence, i) if i in told and None in own.values() else ""
         out += [
             RunWarning(
@@ -241,6 +245,8 @@ def _figures(runner: Runner, evidence: _Evidence) -> Iterator[tuple[str, tuple[n
         amplitude, phase = _vibration(runner, evidence)
         yield VIBRATION_FIGURE, (amplitude, VIBRATION)
         yield PHASE_FIGURE, (phase, PHASE)
+    if "atol" in runner.settings and find_method(runner.method).controls_error:
+        yield TOLERATED_FIGURE, (_tolerated(runner, evidence), TOLERATED)
     yield from _validity(runner, evidence)
     yield "rejected steps over evaluations", (runner.rejected_shares()[evidence.rows], REJECTED)
 
@@ -317,6 +323,23 @@ def _vibration(runner: Runner, evidence: _Evidence) -> np.ndarray:
     return out
 
 
+def _tolerated(runner: Runner, evidence: _Evidence) -> np.ndarray:
+    """Return the absolute tolerance over the largest motion, the least of all coordinates and speeds, (rows,) [-].
+
+    0 where no coordinate moves by more than its tolerance: it may be at rest; and for few samples.
+    """
+    if len(evidence.t) < FEW:
+        return np.zeros(len(evidence.rows))
+    given, times = runner.settings["atol"], []
+    for name in "qv":
+        x = evidence.samples[..., runner.engine.system.places[name]]
+        allowed = np.full(x.shape[-1], given) if isinstance(given, float) else np.array(given[name])
+        moved = np.fmax.reduce(np.abs(x - x[:, :1]), axis=1, initial=0.0)
+        shares = np.divide(moved, allowed, out=np.zeros_like(moved), where=allowed > 0)
+        times.append(shares.max(axis=1, initial=0.0))
+    return np.divide(1.0, np.maximum(*times), out=np.zeros(len(x)), where=times[0] >= 1.0)
+
+
 def _steps(runner: Runner, samples: np.ndarray, good: np.ndarray) -> np.ndarray:
     """Return the error of the steps over the motion, (rows,) [-]; of some runs, chosen as by `_friction`."""
     out, number = np.zeros(len(good)), runner.first_run + good
@@ -378,6 +401,16 @@ def _validity(runner: Runner, evidence: _Evidence) -> Iterator[tuple[str, tuple[
 
 
 # the likely cause
+
+
+def _own_cause(figure: str) -> str | None:
+    """Return the cause that a figure has whatever the run is like; None for other figures."""
+    if figure == TOLERATED_FIGURE:
+        return (
+            "the motion is as small as the error that a step may have: give atol as a number, at most 1e-4 of the motion "
+            "(`atol=...`, in units of the states)"
+        )
+    return validity.cause(figure)
 
 
 def _cause(runner: Runner, evidence: _Evidence, i: int) -> str:
