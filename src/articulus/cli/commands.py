@@ -19,6 +19,7 @@ from articulus.cli.models import models
 from articulus.cli.plan import plan
 from articulus.cli.printing import new_console
 from articulus.cli.run import run
+from articulus.cli.schedule import schedule
 from articulus.cli.schema import schema
 from articulus.cli.verify import verify
 from articulus.errors import ArticulusError
@@ -66,6 +67,6 @@ def _root(
     pass
 
 
-for _command in (info, models, count, run, plan, verify, bench, view, drive, export, demo, schema):
+for _command in (info, models, count, schedule, run, plan, verify, bench, view, drive, export, demo, schema):
     app.command()(_command)
 app.add_typer(campaigns)

@@ -1,0 +1,1 @@
+"""Neighborhood scheduling and recursive doubling."""
