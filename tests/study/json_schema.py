@@ -14,7 +14,7 @@ TYPES = {
     "integer": int,
     "number": (int, float),
 }
-SILENT = {"$schema", "$defs", "title", "description", "default"}
+SILENT = {"then", "else", "$schema", "$defs", "title", "description", "default"}
 
 
 def errors(
@@ -77,6 +77,11 @@ def _one(value: Any, held: list, schema: dict, root: dict, at: str) -> Iterator[
     yield from _any(value, held, schema, root, at, 1)
 
 
+def _if(value: Any, held: dict, schema: dict, root: dict, at: str) -> Iterator[str]:
+    chosen = "else" if list(errors(value, held, root, at)) else "then"
+    yield from errors(value, schema.get(chosen, {}), root, at)
+
+
 def _limit(word: str, good: Any) -> Any:
     def check(value: Any, held: Any, schema: dict, root: dict, at: str) -> Iterator[str]:
         if not good(value, held):
@@ -98,6 +103,7 @@ KEYWORDS = {
     "items": _items,
     "anyOf": _any,
     "oneOf": _one,
+    "if": _if,
     "const": _limit("not", lambda x, held: x == held and isinstance(x, bool) == isinstance(held, bool)),
     "enum": _limit("not one of", lambda x, held: x in held),
     "pattern": _limit("not like", lambda x, held: not isinstance(x, str) or re.search(held, x) is not None),

@@ -102,6 +102,11 @@ def test_what_readers_refuse_is_refused(case: tuple[str, str, str, str, str]) ->
         assert wrong(text, kind) == []
 
 
+def test_a_component_of_a_file_fits() -> None:
+    head, _, rest = BASE.partition("[[component]]")
+    assert wrong(f'{head}[[component]]\nfile = "pd.toml"\nkp = 300\n\n[[component]]{rest}', "study") == []
+
+
 def test_meanings_units_and_defaults_are_in_it() -> None:
     run = schema("study")["properties"]["run"]["properties"]
     assert run["step"]["description"].endswith("[s]")

@@ -15,6 +15,7 @@ from articulus.cli.count import count
 from articulus.cli.demo import demo
 from articulus.cli.export import export
 from articulus.cli.info import info
+from articulus.cli.linear import design_controller, invert, linearize, reduce
 from articulus.cli.models import models
 from articulus.cli.plan import plan
 from articulus.cli.printing import new_console
@@ -67,6 +68,8 @@ def _root(
     pass
 
 
-for _command in (info, models, count, schedule, run, plan, verify, bench, view, drive, export, demo, schema):
+for _command in (
+    info, models, count, schedule, run, plan, linearize, reduce, design_controller, invert, verify, bench, view, drive, export, demo, schema,
+):  # fmt: skip
     app.command()(_command)
 app.add_typer(campaigns)

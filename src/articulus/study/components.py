@@ -7,7 +7,8 @@ from typing import Any
 
 from articulus.declared import Field, fields_of
 from articulus.declared.field import pick
-from articulus.errors import ArticulusError, InputError, did_you_mean
+from articulus.errors import ArticulusError, InputError, ModelError, did_you_mean
+from articulus.model.files.data_file import load_data
 from articulus.model.files.report import Report
 from articulus.model.files.toml.numbers import short_text
 from articulus.model.load import load
@@ -20,6 +21,9 @@ from articulus.simulation.running.loop import Loop
 from articulus.study.courses import Courses
 from articulus.study.fields import IN_PYTHON, TYPES
 from articulus.study.numbers import StudyNumbers
+
+FILE = "file"
+"""Key of a component that names a TOML or JSON file with its other keys, such as `articulus design-controller` writes."""
 
 
 class Components(Courses):
@@ -41,6 +45,10 @@ class Components(Courses):
             self.report.add(path, short_text(table), 'a table, such as {type = "torque", joint = "..."}')
             return None
         before = len(self.report.findings)
+        if FILE in table:
+            table = self._with_file(table, path)
+            if len(self.report.findings) > before:
+                return None
         named = self.text(table, "type", path)
         types = {name: kind for name, kind in TYPES.items() if issubclass(kind, base)}
         if named in IN_PYTHON:
@@ -51,6 +59,21 @@ class Components(Courses):
         if len(self.report.findings) > before:
             return None
         return self._object(types[named or ""], table, path, ("type",))
+
+    def _with_file(self, table: dict[str, Any], path: str) -> dict[str, Any]:
+        """Return the keys of a component that a file holds, with those of the table itself in their place."""
+        at, own = f"{path}.{FILE}", {key: held for key, held in table.items() if key != FILE}
+        name = self.text(table, FILE, path)
+        if name is None:
+            return own
+        try:
+            held = load_data(self.folder / name)
+        except ModelError as error:
+            self.unread(at, name, error)
+            return own
+        if isinstance(held.get(FILE), str):
+            self.report.add(at, f"'{name}', which names a file, too", "a file with the keys of a component")
+        return held | own
 
     def _object(self, kind: type, table: dict[str, Any], path: str, more: tuple[str, ...] = ()) -> Any:
         before = len(self.report.findings)

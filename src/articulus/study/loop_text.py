@@ -65,7 +65,7 @@ def parts_text(mechanism: Mechanism, network: Network, events: Sequence[Event] =
     own = {p.name for p in mechanism.description.parameters}
     more = [parameter_text(p) for p in network.parameters if p.name not in own]
     blocks = [["[parameters]", *more]]
-    blocks += [["[[component]]", *_component(c)] for c in network.components]
+    blocks += [["[[component]]", *component_lines(c)] for c in network.components]
     blocks += [["[[event]]", *_event(e)] for e in events]
     text = "\n\n".join("\n".join(block) for block in blocks) + "\n"
     written: list[Component | Event] = [*network.components, *events]
@@ -76,7 +76,8 @@ def parts_text(mechanism: Mechanism, network: Network, events: Sequence[Event] =
     return text
 
 
-def _component(component: Component) -> Iterator[str]:
+def component_lines(component: Component) -> Iterator[str]:
+    """Yield the lines of the table of a component; raise InputError for one that has no form in a file."""
     kind = type(component)
     if TYPES.get(component.type_name) is not kind:
         raise InputError(
@@ -112,7 +113,7 @@ def _value(field: Field, held: Any, where: str) -> str:
         case "choice":
             return quote(next(word for word, number in field.words.items() if number == held))
         case "component" if isinstance(held, Component):
-            return _inline(_component(held))
+            return _inline(component_lines(held))
         case "shape" if isinstance(held, Shape):
             return _inline(iter([f"type = {quote(held.type_name)}", *_pairs(held, where)]))
         case "shape" if isinstance(held, tuple):

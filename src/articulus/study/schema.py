@@ -39,6 +39,7 @@ from articulus.study.campaign.figures import FIGURE
 from articulus.study.campaign.samplers import SAMPLERS
 from articulus.study.campaign.vary_reader import group_kinds, scalar_kinds
 from articulus.study.check_reader import CHECK
+from articulus.study.components import FILE
 from articulus.study.event_reader import EVENTS, event_fields
 from articulus.study.fields import TYPES
 from articulus.study.plans.reader import COST, KEEPS, OBSTACLES, SOLVE
@@ -212,6 +213,13 @@ def _study_definitions() -> dict[str, Schema]:
     )
 
 
+def _component() -> Schema:
+    """Return the schema of a component: whole, or with its other keys in a file."""
+    named = {"description": "TOML or JSON file with the other keys", "type": "string"}
+    file = {"type": "object", "properties": {FILE: named}}
+    return {"if": {"required": [FILE]}, "then": file, "else": ref("component")}
+
+
 def _event(kind: type) -> Schema:
     fields = event_fields(kind)
     table = _table(kind, fields, optional=("name",))
@@ -260,7 +268,7 @@ def _study_table() -> Schema:
         "study": _head(),
         "parameters": ref("parameters"),
         "initial": {"type": "object", "properties": initial, "additionalProperties": False},
-        "component": _array(ref("component"), "actuators, sensors, controllers and disturbances"),
+        "component": _array(_component(), "actuators, sensors, controllers and disturbances"),
         "run": table_schema(RUN, _object_schema, description="how the study is run", optional=("t_end",)),
         "event": _array(ref("event"), "what to look for between steps, and what then happens"),
         "outputs": {

@@ -123,7 +123,8 @@ def read_tip(
     outputs = _names(values, table, "outputs") if "outputs" in table else ("x", "y")
     shaper = values.text(table, "shaper", "inversion") if "shaper" in table else "zv"
     method = values.text(table, "method", "inversion") if "method" in table else "newton"
-    path = _path(values, table.get("path"), outputs, folder)
+    units = ["m" if name.rpartition(".")[2] in LENGTHS else "rad" for name in outputs]
+    path = read_path(values, table.get("path"), units, folder)
     if len(report.findings) > before or mechanism is None or settings is None or path is None or tip is None:
         return None
     from articulus.motion.inversion import tip_torques
@@ -158,8 +159,8 @@ def _names(values: Courses, table: dict[str, Any], key: str) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _path(values: Courses, given: Any, outputs: tuple[str, ...], folder: FilePath) -> Path | None:
-    """Return the path of a table such as {type = "line", begin = [...], finish = [...], duration = "1 s"}."""
+def read_path(values: Courses, given: Any, units: list[str], folder: FilePath) -> Path | None:
+    """Return the path of a table such as {type = "line", begin = [...], finish = [...], duration = "1 s"}; units are those of its coordinates."""
     report, at = values.report, "inversion.path"
     if not isinstance(given, dict) or "type" not in given:
         report.add(
@@ -176,7 +177,6 @@ def _path(values: Courses, given: Any, outputs: tuple[str, ...], folder: FilePat
         return None
     values.unknown_keys(given, ("type", *PATHS[kind], *(() if kind == "csv" else PROFILE)), at)
     before = len(report.findings)
-    units = ["m" if name.rpartition(".")[2] in LENGTHS else "rad" for name in outputs]
     profile = None if kind == "csv" else _profile(values, given, at)
     try:
         return (
