@@ -77,7 +77,7 @@ def test_inputs_and_wrenches_act_as_components_do(tmp_path: Path) -> None:
     arm = art.load("two_link")
     frame = arm.body_names[-1]
     export_loop(art.Loop(arm), tmp_path, name="m", wrenches=[frame], outputs=[])
-    given = f"m_inputs u = {{0}}; u.u_{arm.v_names[0]} = 0.5; u.external_{frame}_wrench_fz = -3.0;"
+    given = f"m_inputs u = {{0}}; u.command_{arm.v_names[0]} = 0.5; u.external_{frame}_fz = -3.0;"
     found = stepped_in_c(tmp_path, 2, given)
     pushed = art.Loop(
         arm,

@@ -169,13 +169,20 @@ def stepped(
         for k, (label, unit) in enumerate(zip(labels, own)):
             at = names.index(symbols[k].name())
             places.add(at)
-            entries.append(Entry(f"{port}.{label}" if label else port, unit, 0.0, at))
+            entries.append(Entry(f"{_called(port)}.{label}" if label else _called(port), unit, 0.0, at))
     parameters = tuple(
         Entry(name, "", float(np.ravel(p[..., k])[0]), k) for k, name in enumerate(names) if k not in places
     )
     return SteppedLoop(
         loop, system, settings, engine, c0[0], system.d0, parameters, tuple(entries), tuple(units.values())
     )
+
+
+def _called(port: str) -> str:
+    """Return the name of an input: other than that of the signal that it is added to, which is an output."""
+    if port == "u":
+        return "command"
+    return port.removesuffix(".wrench") if port.startswith(f"{WRENCH}.") else f"added.{port}"
 
 
 def of_study(study: Study, what: str) -> dict[str, Any]:

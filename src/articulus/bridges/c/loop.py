@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from articulus.bridges.c import operations, vectors
@@ -67,14 +68,16 @@ class LoopModule(CModule):
     ----------
     s : SteppedLoop
     name, real : str
+    derivatives : bool
+        Whether rates and outputs have their derivatives in a direction, `<name>_rates_along` and `<name>_report_along`.
     """
 
-    def __init__(self, s: SteppedLoop, name: str = "", real: str = "double"):
+    def __init__(self, s: SteppedLoop, name: str = "", real: str = "double", derivatives: bool = False):
         d = s.loop.mechanism.description
         held = {e.name: (e.start, e.unit) for e in s.parameters}
         about = f"Loop of '{d.name}': one step of {s.h:g} s by {s.settings.method}"
         super().__init__(name or identifier(d.name), held, real, about)
-        self.s = s
+        self.s, self.derivatives = s, derivatives
         self.given = sum(s.system.sizes)
         self.input_members = distinct(e.name for e in s.inputs)
         self.output_members = distinct(x.name for x in s.outputs)
@@ -93,6 +96,10 @@ class LoopModule(CModule):
         }
         if s.report is not None:
             functions["report"] = s.report
+        if self.derivatives:
+            functions |= {
+                f"{name}_along": _along(functions[name]) for name in ("rates", "report") if name in functions
+            }
         self.operations: dict[str, int] = {}
         for name, function in functions.items():
             made, slots = self.body(function, name)
@@ -123,6 +130,8 @@ class LoopModule(CModule):
         rows = [
             "typedef struct {",
             "    unsigned long long k; /* steps since the start */",
+            "    int fired; /* whether the sampled components that are due at step k have worked */",
+            f"    {self.real} ahead; /* time since step k began, for rates between steps [s] */",
             f"    {self.real} t0; /* time at the start [s] */",
             f"    {self.real} c[{max(system.nc, 1)}]; /* continuous states: {comment(_places(system.places))} */",
             f"    {self.real} d[{max(system.nd, 1)}]; /* held values: {comment(_places(system.held_places))} */",
@@ -164,9 +173,22 @@ class LoopModule(CModule):
             "   A sampled component works at the beginning of the step at which it is due; what it holds is reported as of then. */\n"
             f"void {n}_start({n}_state *s);\n"
             f"void {n}_step({self._arguments(f'{n}_state *s')});\n"
+            f"void {n}_fire({self._arguments(f'{n}_state *s')}); /* let sampled components that are due work now, not with the step */\n"
             f"void {n}_report({self._arguments(f'const {n}_state *s')}, {n}_outputs *y);\n"
             f"void {n}_rates({self._arguments(f'const {n}_state *s')}, {self.real} rates[{max(self.s.system.nc, 1)}]);\n"
+            + "".join(
+                f"void {n}_{kind}_along({self._direction(out)});\n" for kind, out in self._directional()
+            )
         )
+
+    def _directional(self) -> list[tuple[str, str]]:
+        """Return the kinds of directional derivatives, with the name of their result."""
+        return [("rates", "rates"), ("report", "y")] if self.derivatives else []
+
+    def _direction(self, out: str) -> str:
+        """Return the arguments of a directional derivative: directions of states, parameters and inputs."""
+        seeds = ", ".join(f"const {self.real} *{x}" for x in ("dc", "dp", "du"))
+        return f"{self._arguments(f'const {self.name}_state *s')}, {seeds}, {self.real} *{out}"
 
     def _code(self) -> str:
         s, n, system = self.s, self.name, self.s.system
@@ -183,14 +205,14 @@ class LoopModule(CModule):
         at += system.nw
         h = operations.number(s.h)
         due = "\n".join(
-            f"    if (s->k % {period} == 0) {{\n        update{k}_body(w);\n        copy({nd}, w + {self.given}, w + {nc});\n    }}"
+            f"    if (!s->fired && s->k % {period} == 0) {{\n        update{k}_body(w);\n        copy({nd}, w + {self.given}, w + {nc});\n    }}"
             for k, (period, _) in enumerate(s.updates)
         )
         set_up = (
             f"static void set_up({self._arguments(f'const {n}_state *s')}, real *w)\n{{\n"
             + "\n".join(lines)
             + f"\n    copy({nc}, s->c, w);\n    copy({nd}, s->d, w + {nc});\n"
-            f"    w[{at}] = s->t0 + (real)s->k * {h};\n    w[{at + 1}] = {h};\n{due}\n}}\n"
+            f"    w[{at}] = s->t0 + (real)s->k * {h} + s->ahead;\n    w[{at + 1}] = {h};\n{due}\n}}\n"
         )
         return "\n".join([set_up, self._public(nc, nd)])
 
@@ -200,13 +222,14 @@ class LoopModule(CModule):
         call = f"    set_up(s{self.passed}, w);\n"
         t0 = operations.number(s.settings.t0)
         start = (
-            f"void {n}_start({n}_state *s)\n{{\n    s->k = 0;\n    s->t0 = {t0};\n    copy({nc}, c_start, s->c);\n"
+            f"void {n}_start({n}_state *s)\n{{\n    s->k = 0;\n    s->fired = 0;\n    s->ahead = 0;\n    s->t0 = {t0};\n    copy({nc}, c_start, s->c);\n"
             f"    copy({nd}, d_start, s->d);\n}}\n"
         )
         step = (
             f"void {n}_step({self._arguments(f'{n}_state *s')})\n{{\n{w}{call}    copy({nd}, w + {nc}, s->d);\n    step_body(w);\n"
-            f"    copy({nc}, w + {self.given}, s->c);\n    s->k++;\n}}\n"
+            f"    copy({nc}, w + {self.given}, s->c);\n    s->k++;\n    s->fired = 0;\n}}\n"
         )
+        fire = f"void {n}_fire({self._arguments(f'{n}_state *s')})\n{{\n{w}{call}    copy({nd}, w + {nc}, s->d);\n    s->fired = 1;\n}}\n"
         rates = (
             f"void {n}_rates({self._arguments(state)}, {self.real} rates[{max(nc, 1)}])\n{{\n{w}{call}    rates_body(w);\n"
             f"    copy({nc}, w + {self.given}, rates);\n}}\n"
@@ -225,7 +248,35 @@ class LoopModule(CModule):
             + "\n".join(ways)
             + "\n}\n"
         )
-        return "\n".join([start, step, rates, report])
+        along = [self._along_code(kind, out, call, w) for kind, out in self._directional()]
+        return "\n".join([start, step, fire, rates, report, *along])
+
+    def _along_code(self, kind: str, out: str, call: str, w: str) -> str:
+        """Return the code of a directional derivative."""
+        s, nc, at = self.s, self.s.system.nc, self.given
+        places = {e.place: f"dp[{k}]" for k, e in enumerate(s.parameters)}
+        places |= {e.place: f"du[{k}]" for k, e in enumerate(s.inputs)}
+        seeds = [f"    copy({nc}, dc, w + {at});"]
+        seeds += [f"    w[{at + nc + k}] = {places[k]};" for k in range(s.system.np)]
+        seeds += [f"    (void){x};" for x, found in (("dp", s.parameters), ("du", s.inputs)) if not found]
+        begin = at + nc + s.system.np
+        if kind == "rates":
+            results = [f"    rates_along_body(w);\n    copy({nc}, w + {begin}, {out});"]
+        else:
+            results = ["    report_along_body(w);"] if s.report is not None else []
+            place = 0
+            for signal in s.outputs:
+                size = self._reported(signal.name, len(signal.labels))
+                if signal.name in ("q", "v"):
+                    results.append(
+                        f"    copy({size}, w + {at + s.system.places[signal.name].start}, {out} + {place});"
+                    )
+                else:
+                    results.append(f"    copy({size}, w + {begin}, {out} + {place});")
+                    begin += size
+                place += size
+        body = "\n".join([*seeds, *results])
+        return f"void {self.name}_{kind}_along({self._direction(out)})\n{{\n{w}{call}{body}\n}}\n"
 
     # the test program
 
@@ -252,6 +303,16 @@ class LoopModule(CModule):
                 )
         more = "\n".join([*tables, *states])
         return vectors.program(self, {}, more, "\n".join(calls) + "\n", GROWTH, "    int i;\n")
+
+
+def _along(function: ca.Function) -> ca.Function:
+    """Return (c, d, p, w, t, h, dc, dp) -> the derivative of each output in that direction."""
+    symbols = [ca.MX.sym(function.name_in(k), *function.size_in(k)) for k in range(function.n_in())]
+    dc, dp = (ca.MX.sym(f"d{x}", symbols[k].numel()) for x, k in (("c", 0), ("p", 2)))
+    seeds = [dc, ca.MX.zeros(symbols[1].shape), dp, *(ca.MX.zeros(x.shape) for x in symbols[3:])]
+    outputs = function.call(symbols)
+    found = function.forward(1).call([*symbols, *outputs, *seeds])
+    return ca.Function(f"{function.name()}_along", [*symbols, dc, dp], [ca.densify(x) for x in found])
 
 
 def expected_outputs(s: SteppedLoop, steps: int) -> dict[str, np.ndarray]:
