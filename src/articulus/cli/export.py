@@ -25,6 +25,19 @@ def export(
             "the step of its loop. Several: repeat it, or put commas between.",
         ),
     ] = None,
+    fmu: Annotated[
+        bool,
+        typer.Option("--fmu", help="Write the loop of a study as a functional mock-up unit, <name>.fmu."),
+    ] = False,
+    version: Annotated[str, typer.Option("--fmi", help="Version of FMI: 3.0 or 2.0.")] = "3.0",
+    platform: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--platform",
+            help="Platform of a library in the FMU: linux64, win64, darwin64, aarch64 or darwin-aarch64; that of this computer if none is "
+            "given. Others need the extra `cross`.",
+        ),
+    ] = None,
     output: Annotated[Path, typer.Option("--output", help="Folder of the files.")] = Path(),
     name: Annotated[
         str, typer.Option("--name", help="Prefix of names and files; that of the model if not given.")
@@ -40,8 +53,12 @@ def export(
 ) -> None:
     """Write a model or the loop of a study for other programs."""
     asked = [each for text in c or () for each in text.split(",")]
-    if not asked:
-        raise InputError("export: found nothing to write; expected --c QUANTITY, or --c step of a study")
+    if fmu == bool(asked):
+        raise InputError(
+            "export: expected --c QUANTITY, --c step of a study, or --fmu of a study, one of them"
+        )
+    if fmu:
+        return _tell([_fmu(model, output, name, version, platform, wrench or [])])
     wanted = [each for each in asked if each != "step"]
     if wanted and len(wanted) < len(asked):
         raise InputError(
@@ -52,9 +69,27 @@ def export(
         if wanted
         else _step(model, output, name, real, wrench or [])
     )
+    _tell(paths)
+
+
+def _tell(paths: list[Path]) -> None:
     console = new_console()
     for path in paths:
         console.print(f"wrote {path}", soft_wrap=True)
+
+
+def _fmu(
+    model: str, output: Path, name: str, version: str, platforms: list[str] | None, wrenches: list[str]
+) -> Path:
+    from articulus.bridges.fmi import export_fmu
+    from articulus.bridges.stepped import of_study
+    from articulus.study.runner import make_folder
+
+    study = _study(model)
+    given = of_study(study, "export_fmu")
+    make_folder(output)
+    path = output / f"{name or study.name}.fmu"
+    return export_fmu(study.loop, path, version=version, platforms=platforms, wrenches=wrenches, **given)
 
 
 def _quantities(

@@ -245,6 +245,14 @@ class Loop:
         write = late_function("save_loop")
         return Path(write(self, path, t_end, q0, v0, params=params, name=name, purpose=purpose, **settings))
 
+    def export_c(self, folder: str | Path, q0: Any = None, v0: Any = None, **given: Any) -> list[Path]:
+        """Write C99 source of one step of this loop; return the paths. See `articulus.bridges.c.export_loop`."""
+        return list(late_function("export_c")(self, folder, q0, v0, **given))
+
+    def export_fmu(self, path: str | Path, q0: Any = None, v0: Any = None, **given: Any) -> Path:
+        """Write this loop as a functional mock-up unit (FMI 2.0 or 3.0); return its path. See `articulus.bridges.fmi.export_fmu`."""
+        return Path(late_function("export_fmu")(self, path, q0, v0, **given))
+
     def setup(
         self, settings: RunSettings, q0: Any, v0: Any, params: Mapping[str, Any] | None, single: bool
     ) -> Specification:
