@@ -140,12 +140,12 @@ def _from_state_to_state(
     bar: FigureLimit | None = None,
 ) -> Measurement:
     run = point_to_point(start, end, **ends, **limits)
-    asked_of_us = (start, end, ends)
+    first, last, speeds = start, end, ends
     if len(start) == 1:  # as one motion is asked for
-        asked_of_us = start[0], end[0], {name: x[0] for name, x in ends.items()}
+        first, last, speeds = start[0], end[0], {name: x[0] for name, x in ends.items()}
 
     def ours() -> Any:
-        return point_to_point(*asked_of_us[:2], **asked_of_us[2], **limits)
+        return point_to_point(first, last, **speeds, **limits)
 
     mine = Contender("articulus", ours, len(start))
     ruckig = peers.module("ruckig", "InputParameter")

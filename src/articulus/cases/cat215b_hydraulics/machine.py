@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -15,7 +16,7 @@ from articulus.simulation.results.run import Run
 from articulus.simulation.running import simulate
 
 STEP = 0.01  # s
-GAINS = {"kp": (2.0, 3.0, 2.0, 2.0), "kd": (1.0, 2.0, 1.0, 1.0)}
+GAINS: dict[str, Any] = {"kp": (2.0, 3.0, 2.0, 2.0), "kd": (1.0, 2.0, 1.0, 1.0)}
 """Table 5.3."""
 MOVING = (3.0, 8.0)  # s
 RATES = np.radians([6.0, 3.0, 6.0, -6.0])

@@ -283,7 +283,7 @@ def _net(poles: np.ndarray) -> np.ndarray:
     return np.concatenate([found[:1], found[1:][apart], [np.inf]])
 
 
-def _highest(gain: Gains, net: np.ndarray, values: np.ndarray) -> tuple[float, float]:
+def _highest(gain: Gains | ModalGains, net: np.ndarray, values: np.ndarray) -> tuple[float, float]:
     """Return the largest of the maxima next to the largest values on a net, and its frequency."""
     k = int(np.argmax(values))
     best, omega = float(values[k]), float(net[k])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -74,7 +74,7 @@ class Method(Integrator):
     """Evaluations of f in a step."""
     past: int = 0
     """Number of earlier derivatives that a step needs, the one at t not counted."""
-    starter: Any = None
+    starter: ClassVar[Any] = None
     """One-step method of the first steps, of a method that looks back."""
 
     def start(self, t: float, x: Any) -> IntegrationState:
