@@ -12,6 +12,7 @@ from articulus.cli.bench import bench
 from articulus.cli.browser import drive, view
 from articulus.cli.campaign import campaigns
 from articulus.cli.count import count
+from articulus.cli.deadline import deadline
 from articulus.cli.demo import demo
 from articulus.cli.export import export
 from articulus.cli.info import info
@@ -69,7 +70,22 @@ def _root(
 
 
 for _command in (
+    bench,
+    count,
+    deadline,
+    demo,
+    drive,
+    export,
+    info,
     info, models, count, schedule, run, plan, linearize, reduce, design_controller, invert, verify, bench, view, drive, export, demo, schema,
+    models,
+    plan,
+    run,
+    schedule,
+    schema,
+    verify,
+    view,
+):
 ):  # fmt: skip
     app.command()(_command)
 app.add_typer(campaigns)
