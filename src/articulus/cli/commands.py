@@ -70,22 +70,8 @@ def _root(
 
 
 for _command in (
-    bench,
-    count,
-    deadline,
-    demo,
-    drive,
-    export,
-    info,
-    info, models, count, schedule, run, plan, linearize, reduce, design_controller, invert, verify, bench, view, drive, export, demo, schema,
-    models,
-    plan,
-    run,
-    schedule,
-    schema,
-    verify,
-    view,
-):
+    info, models, count, schedule, deadline, run, plan, linearize, reduce, design_controller, invert, verify, bench, view, drive, export,
+    demo, schema,
 ):  # fmt: skip
     app.command()(_command)
 app.add_typer(campaigns)
