@@ -99,6 +99,8 @@ _register("origin", "articulus.study.loop_text", "origin_of")
 _register("tzero", "articulus.control.analysis.zeros", "tzero")
 _register("as_plant", "articulus.control.plant", "as_plant")
 _register("components_of", "articulus.simulation.loop.components.devices", "components_of")
+_register("run_gradient", "articulus.simulation.gradients.gradient", "gradient")
+_register("run_sensitivities", "articulus.simulation.gradients.sensitivities", "sensitivities")
 _register("joint_stops", "articulus.simulation.running.joint_limits", "joint_stops")
 
 

@@ -36,6 +36,7 @@ PAGES = [
     "docs/inversion/tracking.md",
     "docs/tutorial_pointing.md",
     "docs/control/poles.md",
+    "docs/design/gradients.md",
     "docs/control/sampled_response.md",
     "docs/control/reduction.md",
     "docs/control/synthesis.md",

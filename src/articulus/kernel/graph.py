@@ -564,6 +564,8 @@ class Tracer:
             return [result]
         if node.op() == ca.OP_ADDNONZEROS:
             return self.trace(_added(node), operands)
+        if node.op() == ca.OP_DOT:  # which CasADi cannot take out of its graph
+            return self.trace(_dotted(node), operands)
         return self.trace(_node_function(node), operands)
 
     def _product(self, node: ca.MX, operands: list[np.ndarray]) -> np.ndarray:
@@ -631,6 +633,12 @@ def _added(node: ca.MX) -> ca.Function:
         if place >= 0:
             sums[place] += y[k]
     return ca.Function("added", [x, y], [ca.vertcat(*sums)])
+
+
+def _dotted(node: ca.MX) -> ca.Function:
+    """Return the SX function that multiplies two arrays element by element and adds up."""
+    x, y = (ca.SX.sym("x", node.dep(k).sparsity()) for k in range(2))
+    return ca.Function("dotted", [x, y], [ca.dot(x, y)])
 
 
 def _node_function(node: ca.MX) -> ca.Function:

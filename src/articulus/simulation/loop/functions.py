@@ -482,6 +482,10 @@ class System:
         rates += [self._own_rate, projected, power, self.dissipation() + net.lost()]
         return ca.vertcat(*rates)
 
+    def rate_of_accelerations(self) -> SX:
+        """Return the time derivative of c with the accelerations of the network as symbols, for systems without constraints and stops."""
+        return self._with_reactions(self._rates())
+
     def descriptor(self, rows: Sequence[int]) -> ca.Function:
         """(c, d, p, w, t, h, z) -> time derivative of c, and what vanishes: M vdot + G' lambda - f, G vdot + gamma.
 

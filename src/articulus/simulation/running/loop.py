@@ -210,6 +210,68 @@ class Loop:
         setup = self.setup(settings, q0, v0, params, not batch)
         return _run(setup, checkpoint, checkpoint_interval, keep_checkpoint)
 
+    def gradient(
+        self,
+        figure: Any,
+        t_end: float,
+        q0: Any = None,
+        v0: Any = None,
+        *,
+        by: Sequence[str] | str | None = None,
+        params: Mapping[str, Any] | None = None,
+        way: str = "auto",
+        **settings: Any,
+    ) -> Any:
+        """Return a figure of a run and its exact derivatives, a `simulation.gradients.Gradient`.
+
+        They are those of the run as computed, step for step: maps of sampled components, noise and saturations are gone through as the run
+        went through them.
+
+        Parameters
+        ----------
+        figure : str, callable or Figure
+            An entry of a signal at the end, such as "q.lift", or a function of the signals there, `lambda s: ca.sumsqr(s["q"])`; or
+            `Final`, `Mean`, `Rms`, `Largest` or `Smallest` of either (`articulus.simulation.gradients`), over the samples of the run.
+        t_end, q0, v0, params, settings :
+            As those of `simulate`; a method of fixed explicit steps, no events.
+        by : sequence of str
+            Parameters (`loop.parameters`) and entries of the initial state, "q0.lift", "v0.lift"; all parameters if not given.
+        way : str
+            "forward": a tangent for each parameter; "adjoint": back from the figure to all parameters at once; "auto": the faster one.
+
+        Raises
+        ------
+        UnsupportedOperation
+            What has no derivative, by name: events, Python controllers, methods that choose their steps, parameters that move the start
+            of closed loops.
+        """
+        given = {"outputs": (), "sample": None} | settings
+        setup = self.setup(RunSettings.of(t_end, given), q0, v0, params, True)
+        return late_function("run_gradient")(setup, figure, by, way)
+
+    def sensitivities(
+        self,
+        t_end: float,
+        q0: Any = None,
+        v0: Any = None,
+        *,
+        by: Sequence[str] | str | None = None,
+        outputs: Sequence[str] = ("q", "v"),
+        params: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> Any:
+        """Return signals of a run with their exact derivatives over time, a `simulation.gradients.Sensitivities`.
+
+        Parameters
+        ----------
+        outputs : sequence of str
+            Signals, or entries of them.
+        t_end, q0, v0, by, params, settings :
+            As those of `gradient`.
+        """
+        setup = self.setup(RunSettings.of(t_end, {"outputs": ()} | settings), q0, v0, params, True)
+        return late_function("run_sensitivities")(setup, by, outputs)
+
     def save_study(
         self,
         path: str | Path,
