@@ -103,7 +103,7 @@ def test_numbers_with_units_are_those_without() -> None:
     plain = _read("servo.kd", [40.0, 50.0]).inputs(0, 4)["servo.kd"]
     given = _read("servo.kd", ["40 N m s/rad", "0.05 kN m s/rad"]).inputs(0, 4)["servo.kd"]
     assert np.allclose(plain, given, rtol=1e-15, atol=0)
-    times = art.campaign.run(ARM, vary={"latch.level": ["20 ms", "0.03 s"]}, sampler="grid").table.ended
+    times = art.campaign.run(ARM, vary={"latch.level": ["20 ms", "0.03 s"]}, sampler="grid").table.end_times
     assert np.allclose(times, [0.02, 0.03, 0.02, 0.03], rtol=0, atol=1e-9)  # where the event is found
 
 

@@ -160,7 +160,7 @@ def test_chunks_that_fail_at_random_cost_nothing(
             pass
 
     monkeypatch.setattr(
-        "articulus.study.campaign.calls.WorkerOptions.made", lambda how, planned, scale: Unlucky()
+        "articulus.study.campaign.calls.WorkerOptions.create", lambda how, planned, scale: Unlucky()
     )
     monkeypatch.setattr(driver, "FIRST_CHUNK", 2)
     monkeypatch.setattr(driver, "CHUNK_SECONDS", 0.0)

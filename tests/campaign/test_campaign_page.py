@@ -182,7 +182,7 @@ def test_a_running_campaign_is_followed(tmp_path: Path, monkeypatch: pytest.Monk
     assert watch.look()["phase"] == "starting"
     growing = Growing(place)
     assert watch.look()["phase"] == "stopped"
-    with driver.Folder(place).locked():
+    with driver.Folder(place).lock():
         state = watch.look()
         assert (state["phase"], state["done"], state["rate"], state["requirements"][0]["rate"]) == (
             "running",

@@ -260,7 +260,7 @@ def test_figures_that_some_runs_do_not_reach_are_shown_of_the_others(tmp_path: P
 def test_a_second_driver_changes_nothing(tmp_path: Path) -> None:
     art.campaign.run(STUDY, runs=4, output=tmp_path / "c")
     before = {p.name: p.read_bytes() for p in (tmp_path / "c").iterdir() if p.is_file()}
-    with driver.Folder(tmp_path / "c").locked():
+    with driver.Folder(tmp_path / "c").lock():
         for more in ({"runs": 8}, {"runs": 4, "requirements": []}):
             with pytest.raises(InputError, match=r"another process that works on this campaign"):
                 art.campaign.run(STUDY, output=tmp_path / "c", **more)

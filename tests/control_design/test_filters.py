@@ -58,7 +58,7 @@ def test_ei_leaves_what_it_says_and_sampling_keeps_the_sum():
     band = shaper.residual(np.linspace(0.85, 1.15, 31) * 4.0)
     assert band.max() <= 0.0500001
     t = np.arange(0, 4, 0.01)
-    shaped = shaper.shaped(t, np.where(t > 0.5, 1.0, 0.0), period=0.01)
+    shaped = shaper.shape(t, np.where(t > 0.5, 1.0, 0.0), period=0.01)
     np.testing.assert_allclose(shaped[-1], 1.0, atol=1e-12)
     with pytest.raises(InputError, match="damping ratio 1"):
         zv(3.0, 1.0)
@@ -68,9 +68,9 @@ def test_a_command_that_jumps_at_its_first_time_is_shaped_from_what_was_before()
     """The shaped step is the sum of the amplitudes so far; held before its start it would be one from the beginning."""
     shaper, t = zvd(4.0, 0.1), np.linspace(0.0, 3.0, 301)
     after = np.array([sum(a for d, a in zip(shaper.times, shaper.amplitudes) if d <= x) for x in t])
-    np.testing.assert_allclose(shaper.shaped(t, np.ones(301), before=0.0), after, atol=1e-12)
-    np.testing.assert_allclose(shaper.shaped(t, np.ones(301)), 1.0, atol=1e-12)
-    two = shaper.shaped(t, np.ones((301, 2)), before=[0.0, 1.0])
+    np.testing.assert_allclose(shaper.shape(t, np.ones(301), before=0.0), after, atol=1e-12)
+    np.testing.assert_allclose(shaper.shape(t, np.ones(301)), 1.0, atol=1e-12)
+    two = shaper.shape(t, np.ones((301, 2)), before=[0.0, 1.0])
     np.testing.assert_allclose(two, np.c_[after, np.ones(301)], atol=1e-12)
     with pytest.raises(InputError, match="one for each of the 2 columns"):
-        shaper.shaped(t, np.ones((301, 2)), before=[0.0, 1.0, 2.0])
+        shaper.shape(t, np.ones((301, 2)), before=[0.0, 1.0, 2.0])

@@ -163,7 +163,7 @@ def test_out_of_reach_is_said(plain) -> None:
 def test_accessibility_names_the_direction_along_a_straight_arm(plain) -> None:
     straight = accessibility(plain, "tip", JOINTS, {"shoulder": np.pi / 2, "elbow": 0.0})
     assert not straight.reached
-    assert straight.named() == "tip.y"
+    assert straight.name_direction() == "tip.y"
     bent = accessibility(plain, "tip", JOINTS, POSE)
     assert bent.reached
     assert 0 < bent.least <= 1

@@ -22,9 +22,9 @@ def test_a_straight_chain_has_the_inertia_of_rods() -> None:
     """All nodes turning together: m L^2 / 3, the point mass and the point's inertia; exact."""
     one = ConvectedChain((ConvectedLink((Segment(0.8, 1.2, 50.0, 4),), mass=0.3, inertia=0.01),))
     exact = 1.2 * 0.8**2 / 3 + 0.3 * 0.8**2 + 0.01
-    assert one.kinetic_energy(one.bent([0.3]), np.full(5, 2.0)) == pytest.approx(exact * 2, rel=1e-12)
-    assert one.tip(one.bent([0.3])) == pytest.approx(0.8 * np.array([np.cos(0.3), np.sin(0.3)]), rel=1e-12)
-    assert one.strain_energy(one.bent([0.3])) == pytest.approx(0, abs=1e-12)
+    assert one.kinetic_energy(one.bend([0.3]), np.full(5, 2.0)) == pytest.approx(exact * 2, rel=1e-12)
+    assert one.tip(one.bend([0.3])) == pytest.approx(0.8 * np.array([np.cos(0.3), np.sin(0.3)]), rel=1e-12)
+    assert one.strain_energy(one.bend([0.3])) == pytest.approx(0, abs=1e-12)
 
 
 def test_equations_are_those_of_lagrange(chain: ConvectedChain) -> None:
@@ -62,7 +62,7 @@ def test_a_held_link_is_a_clamped_beam() -> None:
 
 @pytest.fixture(scope="module")
 def lines(chain: ConvectedChain) -> tuple[Plan, Plan]:
-    goal = chain.tip(chain.bent([1.6, 0.5]))
+    goal = chain.tip(chain.bend([1.6, 0.5]))
     made: list[Plan] = []
     for guess in (None, 0):
         phase = chain.phase(
@@ -94,8 +94,8 @@ def test_simulated_with_its_torques_the_tip_keeps_to_the_line(
     chain: ConvectedChain, lines: tuple[Plan, Plan]
 ) -> None:
     """An integrator that knows nothing of the mesh: within 0.5 mm of what was planned, nearly at rest at the end."""
-    t, theta, rate = chain.played(lines[0], 800)
-    begin, finish = (chain.tip(chain.bent(x)) for x in ([2.0, 0.9], [1.6, 0.5]))
+    t, theta, rate = chain.play(lines[0], 800)
+    begin, finish = (chain.tip(chain.bend(x)) for x in ([2.0, 0.9], [1.6, 0.5]))
     assert t[-1] == pytest.approx(lines[0].duration)
     assert chain.tip(theta[-1]) == pytest.approx(finish, abs=5e-4)
     along = (finish - begin) / np.linalg.norm(finish - begin)
@@ -111,9 +111,9 @@ def test_simulated_with_its_torques_the_tip_keeps_to_the_line(
 def test_amplitudes_of_what_swings_on_are_those_of_a_free_beam() -> None:
     """A beam bent in its first shape: the amplitude is its tip's deflection, all of it at the first frequency."""
     beam = ConvectedChain((ConvectedLink((Segment(0.8, 1.2, 50.0, 6),)),))
-    bent = beam.residual(beam.bent([0.0]), np.zeros(7))
+    bent = beam.residual(beam.bend([0.0]), np.zeros(7))
     assert np.abs(bent[1]).max() == 0
-    _, _, shapes, _ = beam._vibration(beam.bent([0.0]), "joints")
+    _, _, shapes, _ = beam._vibration(beam.bend([0.0]), "joints")
     theta = 1e-4 * np.append(0.0, shapes[:, 0])
     _, amplitude = beam.residual(theta, np.zeros(7))
     assert amplitude[0] == pytest.approx(abs(beam.tip(theta)[1]), rel=1e-6)
@@ -122,7 +122,7 @@ def test_amplitudes_of_what_swings_on_are_those_of_a_free_beam() -> None:
 
 def test_locked_joints_keep_their_angles(chain: ConvectedChain) -> None:
     """A chain bent by a force at its tip, joints locked: it swings on about the straight chain with the same joint angles."""
-    straight = chain.bent([0.4, 0.9])
+    straight = chain.bend([0.4, 0.9])
     T, _, _, _ = chain._vibration(straight, "joints")
     K = T.T @ (chain.stiffness * np.cos(straight[:, None] - straight)) @ T
     push = T.T @ (np.cos(straight) * chain.lengths)

@@ -21,7 +21,7 @@ def print_worst_case(
     found = worst_case(study, requirement, runs=runs, method=method, **given)
     console = new_console()
     how = "kept, also in the worst run that was found" if found.kept else "missed"
-    unit, size = found.requirement.written
+    unit, size = found.requirement.bound_unit
     value = "the run fails" if found.value != found.value else f"{found.value / size:.6g} {unit}"
     console.print(
         f"{found.requirement.text}: {how}: {value}, after {found.found.runs:,} runs", soft_wrap=True

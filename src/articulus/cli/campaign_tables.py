@@ -98,7 +98,7 @@ def _print_requirements(result: Result) -> None:
     )
     sampler = result.campaign.sampler
     for j in judge(result.campaign.requirements, table.figures, sampler):
-        worst, (unit, size) = result.worst(j.requirement.figure, 1), j.requirement.written
+        worst, (unit, size) = result.worst(j.requirement.figure, 1), j.requirement.bound_unit
         value = table.figures[j.requirement.figure][table.index == worst[0]][0] / size if worst.size else 0.0
         kept.add_row(
             j.requirement.text,

@@ -67,7 +67,7 @@ class Shaper:
         """Time by which a command becomes longer [s]."""
         return self.times[-1]
 
-    def shaped(self, t: Any, command: Any, period: float | None = None, *, before: Any = None) -> np.ndarray:
+    def shape(self, t: Any, command: Any, period: float | None = None, *, before: Any = None) -> np.ndarray:
         """Return the shaped command at the times of the given one.
 
         Parameters

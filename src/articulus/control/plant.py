@@ -243,7 +243,7 @@ class PlantPartition:
         z = np.setdiff1d(np.arange(len(model.outputs)), y)
         return PlantPartition(model, w, u, z, y)
 
-    def scaled(self) -> tuple[PlantPartition, np.ndarray]:
+    def rescale(self) -> tuple[PlantPartition, np.ndarray]:
         """Return the same with states z of like size, and their scales d: x = d z."""
         model, d = scale_states(self.model)
         return dataclasses.replace(self, model=model), d

@@ -62,7 +62,7 @@ def second_order(
     one, none = np.eye(plant.nv), np.zeros((plant.nv, plant.nv))
     tau, displaced, moving = ([f"{kind}.{name}" for name in plant.v_names] for kind in ("tau", "q", "v"))
     H = np.vstack([one, none]), np.vstack([none, one])
-    return _checked(SecondOrder(M, D, K, one, *H, tuple(tau), (*displaced, *moving), plant.name))
+    return _check_model(SecondOrder(M, D, K, one, *H, tuple(tau), (*displaced, *moving), plant.name))
 
 
 def _of_first_order(
@@ -101,10 +101,10 @@ def _of_first_order(
     M = T.T @ mechanism.mass_matrix(mechanism.positions(q), params=given) @ T
     K, D, B = -M @ model.A[n:, :n], -M @ model.A[n:, n:], M @ model.B[n:]
     C = model.C
-    return _checked(SecondOrder(M, D, K, B, C[:, :n], C[:, n:], model.inputs, model.outputs, model.name))
+    return _check_model(SecondOrder(M, D, K, B, C[:, :n], C[:, n:], model.inputs, model.outputs, model.name))
 
 
-def _checked(model: SecondOrder) -> SecondOrder:
+def _check_model(model: SecondOrder) -> SecondOrder:
     if np.linalg.eigvalsh(model.M.toarray())[0] <= 0:
         doubtful("second_order: the mass matrix is not positive definite")
     return model

@@ -670,7 +670,7 @@ class Mechanism(CompiledMechanism, Editing):
         for q_k, G_k in zip(q0, G):
             self._doubt_singular(q_k, t, G_k, params)
         found = closed_models(labels, (turning, *tree, G, *rows), d.holonomic_rows, d.scales(params))
-        return found.reshaped(points) if points else found[0]
+        return found.reshape(points) if points else found[0]
 
     def _matrices_without_acceleration(
         self, q: Array, v: Array, params: Params | None

@@ -45,7 +45,7 @@ class LinearModels(LinearModel):
             arrays["t"] = times
         return LinearModels(**{f.name: getattr(models[0], f.name) for f in fields(LinearModel)} | arrays)
 
-    def reshaped(self, shape: tuple[int, ...]) -> LinearModels:
+    def reshape(self, shape: tuple[int, ...]) -> LinearModels:
         """Return the same models with other leading axes."""
         arrays = {n: getattr(self, n).reshape(*shape, *getattr(self, n).shape[-2:]) for n in "ABCD"}
         t = np.reshape(self.t, shape) if np.ndim(self.t) else self.t

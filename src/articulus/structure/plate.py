@@ -275,7 +275,7 @@ def _laminate_shear(plies: Sequence[Ply], z: np.ndarray, ABD: np.ndarray) -> np.
     )  # tau is quadratic in a layer, its energy of degree four
     F, below = np.zeros((2, 2)), np.zeros((2, 2))
 
-    def carried(Q: np.ndarray, a: float, b: float | np.ndarray) -> np.ndarray:
+    def carry(Q: np.ndarray, a: float, b: float | np.ndarray) -> np.ndarray:
         """Return tau (2,) for unit forces (columns) that a layer adds between the heights a and b."""
         sigma = Q @ (
             grows[:3] * (b - a) + grows[3:] * (b**2 - a**2) / 2
@@ -284,7 +284,7 @@ def _laminate_shear(plies: Sequence[Ply], z: np.ndarray, ABD: np.ndarray) -> np.
 
     for ply, a, b in zip(plies, z, z[1:]):
         for xi, weight in zip(points, weights):
-            tau = below + carried(ply.Q, a, a + (b - a) * (1 + xi) / 2)
+            tau = below + carry(ply.Q, a, a + (b - a) * (1 + xi) / 2)
             F += weight * (b - a) / 2 * tau.T @ ply.shear_compliance @ tau
-        below = below + carried(ply.Q, a, b)
+        below = below + carry(ply.Q, a, b)
     return shear_stiffness(F)

@@ -79,7 +79,7 @@ class Courses(Values):
     def _all(items: list[Any]) -> tuple[Any, ...] | None:
         return None if any(item is None for item in items) else tuple(items)
 
-    def declared(self, field: Field, given: Any, path: str) -> Any:
+    def read_declared(self, field: Field, given: Any, path: str) -> Any:
         """Return the value of a key as its field declares it: a plain number, a whole one, a word, a text or names; None if it is wrong."""
         match field.kind:
             case "number":

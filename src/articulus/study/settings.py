@@ -51,7 +51,7 @@ def read_run(values: Courses, table: dict[str, Any], ends: bool = True) -> RunTa
     """Return how to run a study; None when anything is wrong. Without `ends` its length may be left out: it is one step then."""
     report, before = values.report, len(values.report.findings)
     values.unknown_keys(table, [f.name for f in RUN], "run")
-    held = {f.name: values.declared(f, table[f.name], f"run.{f.name}") for f in RUN if f.name in table}
+    held = {f.name: values.read_declared(f, table[f.name], f"run.{f.name}") for f in RUN if f.name in table}
     if "t_end" not in table and ends:
         report.add("run", "no t_end", "t_end [s]")
     if len(report.findings) > before:

@@ -109,7 +109,7 @@ def plan_torque(plan: Plan) -> float:
 
 def replay(chain: ConvectedChain, plan: Plan) -> dict[str, float]:
     """Return what a simulation with the planned torques alone does."""
-    t, theta, rate = chain.played(plan, 2000)
+    t, theta, rate = chain.play(plan, 2000)
     kinetic, strain = chain.kinetic_energy(theta, rate), chain.strain_energy(theta)
     along = (FINISH - BEGIN) / np.linalg.norm(FINISH - BEGIN)
     tip = chain.tip(theta) - BEGIN

@@ -35,7 +35,7 @@ def open_chain() -> dict:
         and min(np.ptp(found.state(f"q.{body}.{mode}1")) for body in ("upper", "lower") for mode in "yz")
         > 1e-4,
         "arm in a plane, motors across it only: the direction that they cannot move is tip.z (1 if so)": not two.reached
-        and two.named() == "tip.z",
+        and two.name_direction() == "tip.z",
     }
 
 

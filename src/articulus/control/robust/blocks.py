@@ -91,7 +91,7 @@ class BlockStructure:
             [np.arange(s.start, s.start + getattr(b, which)) for b, s in zip(self.blocks, self.slices)]
         )
 
-    def padded(self, M: np.ndarray) -> np.ndarray:
+    def pad(self, M: np.ndarray) -> np.ndarray:
         """Return M (..., columns, rows) with rows and columns of zeros where blocks are not square."""
         if (self.columns, self.rows) == (self.size, self.size):
             return M

@@ -158,7 +158,7 @@ class MuPeak:
         if omega not in self.forms:
             new = np.flatnonzero([w not in self.forms for w in self.omega])
             half = 0.5 * (self.mu.upper[new] + self.level)  # scalings in the midst hold longer than the best
-            square = self.structure.padded(self.response(self.omega[new]))
+            square = self.structure.pad(self.response(self.omega[new]))
             found = upper(square, self.structure, half)
             for i, w in enumerate(self.omega[new]):
                 D, G = self.structure.cut_form(found.D[i]), self.structure.cut_form(found.G[i])

@@ -26,7 +26,7 @@ def mu_semidefinite(M: Any, blocks: Any, tolerance: float = 1e-6) -> float:
         Relative.
     """
     structure = BlockStructure.of(blocks, "mu_semidefinite")
-    square = structure.padded(np.asarray(M, dtype=complex))
+    square = structure.pad(np.asarray(M, dtype=complex))
     scale = np.exp(osborne(square[None], structure))[0]
     N = scale[:, None] * square / scale
     size = float(np.linalg.norm(N, 2))

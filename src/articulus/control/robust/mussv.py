@@ -98,7 +98,7 @@ def mussv(M: Any, blocks: Any) -> Mu:
         raise InputError(
             f"mussv: found M[{bad}] with entries that are not finite; expected numbers; likely a pole at that frequency"
         )
-    square = structure.padded(many)
+    square = structure.pad(many)
     high = upper(square, structure)
     low, delta = _lower(square, structure, high)
     low = np.minimum(low, high.bound)

@@ -164,14 +164,14 @@ def skewed_mu(M: np.ndarray, structure: BlockStructure, rows: np.ndarray, floor:
 
     def excess(x: np.ndarray, which: np.ndarray) -> np.ndarray:
         scale = np.where(rows, 1.0 / x[:, None], 1.0)
-        bound = upper(structure.padded(M[which] * scale[:, :, None]), structure).bound
+        bound = upper(structure.pad(M[which] * scale[:, :, None]), structure).bound
         return np.log(np.maximum(bound, 1e-300) / TARGET)
 
     everything = np.arange(len(M))
     if rows.all():  # mu is proportional to 1 / x
         return np.maximum(np.exp(excess(np.ones(len(M)), everything)), floor)
     endless = excess(np.full(len(M), np.inf), everything) >= -1e-9
-    part = upper(structure.padded(M * rows[:, None]), structure).bound / TARGET  # at least this
+    part = upper(structure.pad(M * rows[:, None]), structure).bound / TARGET  # at least this
     low = np.maximum(np.maximum(part, 1e-9 * np.linalg.norm(M, axis=(1, 2))), floor)
     x = np.where(endless, np.inf, low)
     going = np.flatnonzero(~endless & (low > 0.0))
@@ -236,7 +236,7 @@ class SkewPeak:
         self.M = search.response(first)
         floor = 0.0
         if not self.curve:  # the peak alone: most likely where mu itself has its own
-            k = int(np.argmax(upper(structure.padded(self.M), structure).bound))
+            k = int(np.argmax(upper(structure.pad(self.M), structure).bound))
             floor = float(skewed_mu(self.M[[k]], structure, self.rows)[0])
         self.bounds = skewed_mu(self.M, structure, self.rows, floor)
         self.value, self.everywhere = float(self.bounds.max()), not len(model.A)

@@ -342,13 +342,13 @@ class _Samples:
             )
         return model, E
 
-    def scaled(self, delta: np.ndarray) -> np.ndarray:
+    def rescale(self, delta: np.ndarray) -> np.ndarray:
         return self.stack(*self.at(delta)) / np.outer(self.rows, self.columns)
 
     def along(self, line: Callable[[float], np.ndarray], most: int, tolerance: float) -> int:
         """Return the least degree of a polynomial on a line, up to `most`, that is exact or else well below the tolerance."""
         nodes = np.cos(np.pi * (np.arange(most + 3) + 0.5) / (most + 3))
-        values = np.array([self.scaled(line(x)).ravel() for x in nodes])
+        values = np.array([self.rescale(line(x)).ravel() for x in nodes])
         off = []
         for degree in range(most + 1):
             V = np.vander(nodes, degree + 1)
@@ -379,7 +379,7 @@ class _Samples:
                 f"uncertain: {len(exponents)} coefficients to fit for degrees {list(degrees)}; expected at most 4000: lower `degree`"
             )
         points = self.points(degrees, len(exponents) + max(len(exponents) // 2, 8))
-        values = np.array([self.scaled(p).ravel() for p in points])
+        values = np.array([self.rescale(p).ravel() for p in points])
         V = np.prod(points[:, None, :] ** np.array(exponents)[None], axis=2)
         found = np.linalg.lstsq(V, values, rcond=None)[0]
         found[np.abs(found) < 1e-12 * np.abs(found).max(initial=1.0)] = 0.0

@@ -147,7 +147,7 @@ def fixed_order(
     form = ControllerForm.of(controller, len(parts[0].u), len(parts[0].y), direct)
     weights = [np.broadcast_to(np.asarray(x, dtype=float), len(parts)) for x in (h2, hinf)]
     problem = FixedOrderProblem(
-        [ClosedLoop(p.scaled()[0], form.order) for p in parts],
+        [ClosedLoop(p.rescale()[0], form.order) for p in parts],
         form,
         weights[0],
         weights[1],

@@ -78,7 +78,7 @@ def _continuous(parts: PlantPartition) -> tuple[Matrices, float, list[Check]]:
             f"{parts.model.outputs[parts.z[i]]}; expected D11 = 0, else white noise gives an infinite error"
         )
     problem = HinfProblem.of(parts, "h2syn")
-    state, estimate = problem.state.unbounded, problem.estimate.unbounded
+    state, estimate = problem.state.limit_solution, problem.estimate.limit_solution
     X, F, Y, L = state.X, -state.gain, estimate.X, -estimate.gain.T
     B1, B2, C2 = problem.state.B1, problem.state.B2, problem.estimate.B2.T
     square = np.trace(B1.T @ X @ B1) + np.trace(F @ Y @ F.T)
@@ -89,7 +89,7 @@ def _continuous(parts: PlantPartition) -> tuple[Matrices, float, list[Check]]:
 
 def _design_sampled(parts: PlantPartition) -> tuple[Matrices, float, list[Check]]:
     """Return the same of a sampled plant: u = F x + F0 w by the best estimates of x and w from y up to now."""
-    p = parts.scaled()[0]
+    p = parts.rescale()[0]
     T = p.model.period
     require_stabilizable(p.model, p.B2, "h2syn", tuple(p.model.inputs[i] for i in p.u))
     require_detectable(p.model, p.C2, "h2syn", tuple(p.model.outputs[i] for i in p.y))

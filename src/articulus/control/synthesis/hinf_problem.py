@@ -90,7 +90,7 @@ class Side:
         return None if found is None else GammaSubspace(found.basis[:n], found.basis[n:], found.T, scale)
 
     @cached_property
-    def unbounded(self) -> RiccatiSolution:
+    def limit_solution(self) -> RiccatiSolution:
         """The Riccati solution for gamma without bound."""
         Q, S = self.C1.T @ self.C1, self.C1.T @ self.D12
         return riccati(self.A, self.B2, Q, np.eye(self.B2.shape[1]), S, period=None, method="hinfsyn")
@@ -98,9 +98,9 @@ class Side:
     @property
     def without_bound(self) -> tuple[np.ndarray, np.ndarray]:
         """X and the state feedback F (u = F x) for gamma without bound; P12 with this feedback is inner."""
-        return self.unbounded.X, -self.unbounded.gain
+        return self.limit_solution.X, -self.limit_solution.gain
 
-    def projected(self, omega: np.ndarray) -> float:
+    def projected_gain(self, omega: np.ndarray) -> float:
         """Return the largest singular value of (I - P12 (P12* P12)^-1 P12*) P11 over frequencies [rad/s].
 
         Nothing below it is possible; the Hamiltonian matrix has an eigenvalue j omega where it equals gamma.
@@ -132,13 +132,13 @@ class Side:
         F = self.without_bound[1]
         values = np.linalg.eigvals(self.A + self.B2 @ F)
         upper = values[values.imag >= 0]
-        found = max(self.at_infinity(), self.projected(np.unique(np.r_[0.0, np.abs(upper), upper.imag])))
+        found = max(self.at_infinity(), self.projected_gain(np.unique(np.r_[0.0, np.abs(upper), upper.imag])))
         if found <= CANCELLED * np.linalg.norm(self.D):
             return 0.0
         while True:
             level = found * (1 + 1e-9)
             between = crossings(np.linalg.eigvals(self.hamiltonian(level)[0]))
-            higher = self.projected(between)
+            higher = self.projected_gain(between)
             if higher <= level:
                 return level
             found = higher

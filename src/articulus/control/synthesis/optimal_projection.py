@@ -83,7 +83,7 @@ def optimal_projection(
         Figures: `h2` (norm), `full` (that of the full-order controller), `projection` tau (n, n), `residuals` of the four equations.
     """
     given = PlantPartition.of(plant, commands, measured, "optimal_projection")
-    p, d = given.scaled()
+    p, d = given.rescale()
     n = len(p.A)
     if p.model.period is not None:
         raise InputError(

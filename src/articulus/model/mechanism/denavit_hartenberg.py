@@ -275,7 +275,7 @@ def to_table(d: Description, convention: Convention, tip: str) -> DHTable:
         links.append(frame)
         before = frame
     if convention == "standard":
-        base, rows, links = _shifted(base, rows, links)
+        base, rows, links = _shift_lengths(base, rows, links)
     sign = -1.0 if convention == "wong" else 1.0
     table = [
         replace(_with_inertia(d, places, c, link), alpha=alpha, a=a, d=sign * offset, theta=theta)
@@ -477,7 +477,7 @@ def _four_numbers(X: np.ndarray, size: float) -> tuple[float, float, float, floa
     )
 
 
-def _shifted(
+def _shift_lengths(
     base: np.ndarray, rows: list[Any], links: list[np.ndarray]
 ) -> tuple[np.ndarray, list[Any], list[np.ndarray]]:
     """Return base, rows and link frames of the standard convention: lengths and twists move to the row before."""
@@ -497,7 +497,7 @@ def _lead(alpha: float, a: float) -> np.ndarray:
 
 def _with_inertia(d: Description, places: Mapping[str, np.ndarray], c: Connection, link: np.ndarray) -> DHRow:
     """Return the row's joint and the inertia of all that moves with its link, in the link frame."""
-    parts = _welded(d, c.child)
+    parts = _rigid_group(d, c.child)
     masses = np.array([value_of(b.mass) for b in parts])
     to_link = [np.linalg.inv(link) @ places[b.name] for b in parts]
     points = np.array([X[:3, :3] @ np.array(values_of(b.com)) + X[:3, 3] for b, X in zip(parts, to_link)])
@@ -522,7 +522,7 @@ def _with_inertia(d: Description, places: Mapping[str, np.ndarray], c: Connectio
     )
 
 
-def _welded(d: Description, body: str) -> list[Body]:
+def _rigid_group(d: Description, body: str) -> list[Body]:
     """Return the body and all that hangs on it by fixed joints alone."""
     names = {body}
     for c in d.connections:

@@ -175,7 +175,7 @@ class ConvectedChain:
                 B[self.nodes[k - 1][-1], k] = -1
         return B
 
-    def bent(self, angles: Sequence[float] | Array) -> Array:
+    def bend(self, angles: Sequence[float] | Array) -> Array:
         """Return the directions of all nodes with straight links at absolute angles, (nodes,) [rad]."""
         return np.repeat(np.asarray(angles, dtype=float), [len(n) for n in self.nodes])
 
@@ -203,7 +203,7 @@ class ConvectedChain:
             "joints": hub and hinges are locked; "nodes": the inner ends of the links keep their absolute directions; "free": hub and
             hinges turn freely.
         """
-        _, frequency, _, _ = self._vibration(self.bent(angles), held)
+        _, frequency, _, _ = self._vibration(self.bend(angles), held)
         return frequency[frequency > 1e-4 * frequency.max()]
 
     def _vibration(self, theta: Array, held: str) -> tuple[Array, Array, Array, Array]:
@@ -231,7 +231,7 @@ class ConvectedChain:
         Small vibration about straight links with the same angles in the joints; an amplitude is half of the whole swing.
         """
         turns = [theta[n[0]] - (theta[b[-1]] if b else 0.0) for b, n in zip((None, *self.nodes), self.nodes)]
-        rest = self.bent(np.cumsum(turns))
+        rest = self.bend(np.cumsum(turns))
         T, frequency, shapes, M = self._vibration(rest, "joints")
         whole = self.mass * np.cos(rest[:, None] - rest)
         bent = np.linalg.lstsq(T, theta - rest, rcond=None)[0]
@@ -250,7 +250,7 @@ class ConvectedChain:
         y = ca.mtimes(M, c * acceleration - s * rate**2) + ca.mtimes(K, s)
         return -s * x + c * y - ca.mtimes(ca.DM(self.motors), torque)
 
-    def played(self, plan: Plan, steps: int = 2000) -> tuple[Array, Array, Array]:
+    def play(self, plan: Plan, steps: int = 2000) -> tuple[Array, Array, Array]:
         """Return times, directions and rates of a simulation with the torques of a plan: average acceleration (Newmark).
 
         Parameters
@@ -329,14 +329,14 @@ class ConvectedChain:
             )
         z = SX.sym("z", 3 * n + 2 * m)
         theta, rate, acceleration, u, r = ca.vertsplit(z, [0, n, 2 * n, 3 * n, 3 * n + m, 3 * n + 2 * m])
-        begin, finish = self.tip(self.bent(start)), np.asarray(goal, dtype=float)
+        begin, finish = self.tip(self.bend(start)), np.asarray(goal, dtype=float)
         here = ca.vertcat(*(ca.dot(f(theta), ca.DM(self.lengths)) for f in (ca.cos, ca.sin)))
         way = self._angles_along_line(np.asarray(start, dtype=float), begin, finish)
         free = span(duration)[0] < span(duration)[1]
         limits = np.concatenate([np.full(3 * n, np.inf), torque, slew])
         ends = [(-limits, limits.copy()) for _ in range(2)]
         for side in ends[0]:
-            side[:n] = self.bent(start)
+            side[:n] = self.bend(start)
         for side in (*ends[0], *ends[1]):
             side[n : 2 * n] = side[3 * n : 3 * n + m] = 0
         straight = ca.vertcat(*(theta[k + 1] - theta[k] for nodes in self.nodes for k in nodes[:-1]))
@@ -397,7 +397,7 @@ class ConvectedChain:
 
     def _guess(self, way: Array) -> Guess:
         """Return the motion of rigid links along the line, smooth in time."""
-        curve: Any = CubicSpline(np.linspace(0, 1, len(way)), np.array([self.bent(row) for row in way]))
+        curve: Any = CubicSpline(np.linspace(0, 1, len(way)), np.array([self.bend(row) for row in way]))
 
         def at(s: Array, T: float) -> Array:
             along = s**3 * (10 - 15 * s + 6 * s**2)

@@ -36,7 +36,7 @@ from articulus.motion.trajectory.extreme_motion import (
     mirror,
     mix,
     quickest,
-    scaled,
+    scale_function,
     time_at_top_speed,
 )
 
@@ -147,7 +147,7 @@ def beginnings() -> Kernel:
 
     def build() -> ca.Function:
         row = MX.sym("row", len(ROW))
-        way, ends, V, time, worst = scaled()(row)
+        way, ends, V, time, worst = scale_function()(row)
         t, x, e, top = SX.sym("t"), SX.sym("x"), SX.sym("e", 4), SX.sym("top")
         margin = mix(t, x, ca.vertsplit(e), top)[3]
         kept = ca.if_else((t >= 0) * (margin >= 0), t, NONE)

@@ -225,7 +225,7 @@ def _symbols() -> tuple[SX, SX, SX, SX]:
 
 
 @cache
-def scaled() -> ca.Function:
+def scale_function() -> ca.Function:
     """Return the function of the numbers of a joint (`ROW`) to way, ends and V in units in which the limits of acceleration and jerk are 1, the unit of
     time, and the largest share of its limit that the states at the ends take: infinite where the numbers are no numbers, or limits not above zero."""
     row = SX.sym("row", len(ROW))
@@ -253,7 +253,7 @@ def parts() -> Kernel:
 
     def build() -> ca.Function:
         row, T = MX.sym("row", len(ROW)), MX.sym("T")
-        way, ends, V, time, _ = scaled()(row)
+        way, ends, V, time, _ = scale_function()(row)
         t, w, e, top = _symbols()
         mixed = ca.Function("mix", [t, w, e, top], list(mix(t, w, ca.vertsplit(e), top)))
         ahead, behind, share, margin = mixed(T / time, way, ends, V)
@@ -269,7 +269,7 @@ def _beginning() -> ca.Function:
     return ca.Function("begin", [way, ends, V], list(_begin(way, ca.vertsplit(ends), V)))
 
 
-def _repeated(x: MX, p: MX) -> MX:
+def _repeat(x: MX, p: MX) -> MX:
     """Return the state of the search after `STEPS` more."""
     state, its = SX.sym("x", 5), SX.sym("p", 9)
     step = ca.Function("newton", [state, its], [_step(state, its)])
@@ -297,9 +297,9 @@ def possible_durations() -> Kernel:
 
     def build() -> ca.Function:
         row = MX.sym("row", len(ROW))
-        way, ends, V, time, worst = scaled()(row)
+        way, ends, V, time, worst = scale_function()(row)
         x, p = _beginning()(way, ends, V)
-        x = _repeated(x, p)
+        x = _repeat(x, p)
         worst = ca.if_else(x[0] <= CONVERGED, worst, np.inf)
         return ca.Function("durations", [row], [ca.vertcat(worst, _intervals()(x, time))])
 
@@ -312,12 +312,12 @@ def _going_on() -> tuple[Kernel, Kernel, Kernel]:
 
     def begin() -> ca.Function:
         row = MX.sym("row", len(ROW))
-        way, ends, V, time, worst = scaled()(row)
+        way, ends, V, time, worst = scale_function()(row)
         return ca.Function("begin", [row], [*_beginning()(way, ends, V), time, worst])
 
     def more() -> ca.Function:
         x, p = MX.sym("x", 5), MX.sym("p", 9)
-        return ca.Function("more", [x, p], [_repeated(x, p)])
+        return ca.Function("more", [x, p], [_repeat(x, p)])
 
     functions = {"begin": begin, "more": more, "end": _intervals}
     return tuple(  # type: ignore[return-value]

@@ -38,7 +38,7 @@ class Keep(abc.ABC):
     def rows(self, pose: SX) -> tuple[SX, np.ndarray, np.ndarray]:
         """Return the constrained expressions of the pose (4, 4), and their lower and upper bounds."""
 
-    def joined(self, rows: SX, lower: np.ndarray, upper: np.ndarray) -> tuple[SX, np.ndarray, np.ndarray]:
+    def join(self, rows: SX, lower: np.ndarray, upper: np.ndarray) -> tuple[SX, np.ndarray, np.ndarray]:
         """Return the same without the rows that never change; a kind whose rows belong together joins them here."""
         return rows, lower, upper
 
@@ -91,7 +91,7 @@ class OnLine(Keep):
         rows = ca.mtimes(ca.DM(across), pose[:3, 3] - ca.DM(self.start))
         return rows, np.full(2, -self.tolerance), np.full(2, self.tolerance)
 
-    def joined(self, rows: SX, lower: np.ndarray, upper: np.ndarray) -> tuple[SX, np.ndarray, np.ndarray]:
+    def join(self, rows: SX, lower: np.ndarray, upper: np.ndarray) -> tuple[SX, np.ndarray, np.ndarray]:
         if rows.numel() < 2:
             return rows, lower, upper
         return ca.sumsqr(rows) / self.tolerance, np.array([-np.inf]), np.array([self.tolerance])
@@ -199,7 +199,7 @@ def keep_constraints(
         if not moving.any():
             continue
         chosen = np.flatnonzero(moving).tolist()
-        rows, lower, upper = each.joined(rows[chosen], lower[chosen], upper[chosen])
+        rows, lower, upper = each.join(rows[chosen], lower[chosen], upper[chosen])
         made.append(PhaseConstraint(each.name, ca.Function("kept", [z], [rows]), lower, upper))
     return tuple(made)
 

@@ -117,7 +117,7 @@ def with_jerk(limits: PathLimits, jerk: np.ndarray, fast: PathMotion, grid: int)
     kept = np.ones((len(fast.s), work.rows))
     x = work.guess(fast)
     for _ in range(ROUNDS):
-        x = work.solved(kept, x)
+        x = work.solve(kept, x)
         found = work.motion(x, jerk, partial(_again, limits, jerk, fast.again))
         over = work.over(found)
         if over.max() <= 1 + KEPT:
@@ -152,7 +152,7 @@ class _Program:
         self.top, (_, first, second) = found[:, -1], at
         T, effort = self.time, np.minimum(limits.effort, NONE)
         parts = [x / effort * T**-k for x, k in ((a, 2), (b, 2), (c, 0), (d[0] if d else 0 * a, 1))]
-        if limits.pulled:
+        if limits.limits_acceleration:
             size = np.minimum(limits.acceleration, NONE)
             more = first / size / T**2, second / size / T**2, 0 * first, 0 * first
             parts = [np.hstack(pair) for pair in zip(parts, more)]
@@ -179,7 +179,7 @@ class _Program:
         self.scale[self.sigma] = np.clip(np.abs(x[self.z]).max() / x[self.tau], 1.0, np.maximum(most, 1.0))
         return x
 
-    def solved(self, kept: np.ndarray, start: np.ndarray) -> np.ndarray:
+    def solve(self, kept: np.ndarray, start: np.ndarray) -> np.ndarray:
         blocks = [self._steps(), self._forces(kept), self._jerks(kept)]
         none = np.zeros((self.count, 0))
         d = SX.sym("d", 0)

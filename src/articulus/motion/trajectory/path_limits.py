@@ -86,7 +86,7 @@ class PathLimits:
         return not self.mechanism.constraint_names and not self.mechanism.description.parameters
 
     @cached_property
-    def pulled(self) -> bool:
+    def limits_acceleration(self) -> bool:
         """Whether there are limits of acceleration."""
         return bool(np.isfinite(self.acceleration).any())
 
@@ -100,7 +100,7 @@ class PathLimits:
     @cached_property
     def _limits(self) -> np.ndarray:
         """Limits of forces and, if there are some, of accelerations; all finite."""
-        sizes = [self.effort, self.acceleration] if self.pulled else [self.effort]
+        sizes = [self.effort, self.acceleration] if self.limits_acceleration else [self.effort]
         return np.minimum(np.concatenate(sizes), NONE)
 
     @cached_property
@@ -173,9 +173,11 @@ class PathLimits:
         q, first, second = at
         if self.plain:
             frame = None if self.tool is None else self.tool[0]
-            return _loads(self.mechanism, frame, self.pulled)(q, first, second, x, u, self._reciprocals)
+            return _loads(self.mechanism, frame, self.limits_acceleration)(
+                q, first, second, x, u, self._reciprocals
+            )
         parts = [np.abs(self.forces(at, x, u)) / self.effort]
-        if self.pulled:
+        if self.limits_acceleration:
             parts.append(np.abs(second * x[..., None] + first * u[..., None]) / self.acceleration)
         return np.concatenate([*parts, np.sqrt(x / self.top(q, first))[..., None]], axis=-1)
 
@@ -206,13 +208,15 @@ class PathLimits:
             forces[:-1],
             forces[1:],
         )
-        loads, bend = _peaks(self.mechanism, frame, self.pulled, self.damped)(*at, self._reciprocals)
+        loads, bend = _peaks(self.mechanism, frame, self.limits_acceleration, self.damped)(
+            *at, self._reciprocals
+        )
         if not closer:
             return loads
         bend[points - 1 :: points] = 0.0
         rows = np.nonzero(bend > BEND)[0]
         if len(rows):
-            look = _closer(self.mechanism, frame, self.pulled, self.damped)
+            look = _closer(self.mechanism, frame, self.limits_acceleration, self.damped)
             loads[rows] = look(*(np.take(y, rows, axis=0) for y in at), self._reciprocals)
         return loads
 
@@ -224,7 +228,7 @@ class PathLimits:
             x, u = np.maximum(found[:, at, :1], 0.0), found[:, 1:, end : end + 1]
             force = a[:, at] * u + b[:, at] * x + c[:, at] + sum(y[:, at] * np.sqrt(x) for y in d)
             rows = [np.abs(force) / self.effort]
-            if self.pulled:
+            if self.limits_acceleration:
                 rows.append(np.abs(work.first[:, at] * u + work.second[:, at] * x) / self.acceleration)
             np.maximum(out[..., :-1], np.concatenate(rows, axis=-1), out=out[..., :-1])
         return out
@@ -238,7 +242,7 @@ class PathLimits:
             tangent = np.stack([1 / (2 * root), root / 2], axis=-1)
             tangent[:, [0, -1], 0], tangent[:, [0, -1], 1] = 0.0, self.speeds  # known there
             given.append(tangent)
-        joints = self.mechanism.nv if self.pulled else 0
+        joints = self.mechanism.nv if self.limits_acceleration else 0
         if joints:
             given += [work.first, work.second]
         build = lines(len(self.motors), joints, about is not None, rests)

@@ -339,7 +339,7 @@ class _Work:
         self.steps = np.zeros((*self.s.shape, 2))  # intervals before and after each point
         self.steps[:, 1:, 0] = self.steps[:, :-1, 1] = np.diff(self.s)
         self.forces, hold = limits.coefficients(self.q, self.first, self.second)
-        rows = len(limits.motors) + (limits.mechanism.nv if limits.pulled else 0) + 1
+        rows = len(limits.motors) + (limits.mechanism.nv if limits.limits_acceleration else 0) + 1
         self.kept = np.ones((*self.s.shape, rows))
         self.hold = float(hold.max())
         if limits.friction.any():
@@ -471,11 +471,11 @@ class _Work:
         """Return the mix of two runs that takes the given time: limits are lines, so that a mix keeps to them, too."""
         wanted = self.limits.duration
 
-        def mixed(share: np.ndarray) -> np.ndarray:
+        def mix(share: np.ndarray) -> np.ndarray:
             return fast + share[:, None, None] * (slow - fast)
 
         def time(share: np.ndarray) -> np.ndarray:
-            run = mixed(share)
+            run = mix(share)
             speed = np.sqrt(np.maximum(run[..., 0], 0.0))
             again = partial(_motion, self.limits)
             return np.asarray(PathMotion(self.limits, self.s, speed, run[:, 1:, 1:], again).duration)
@@ -492,7 +492,7 @@ class _Work:
             middle = (low + high) / 2
             early = time(middle) < wanted
             low, high = np.where(early, middle, low), np.where(early, high, middle)
-        return mixed(low)
+        return mix(low)
 
     def _require_reachable(self, within: Profiles, found: np.ndarray, rests: bool) -> None:
         """Raise where the path, or its start with its speed, is not in the sets from which the end can be reached."""

@@ -33,7 +33,7 @@ from articulus.motion.trajectory.extreme_motion import (
     end_shares,
     parts,
     possible_durations,
-    scaled,
+    scale_function,
     search_on,
 )
 from articulus.motion.trajectory.points import numbers, require_joints
@@ -185,9 +185,7 @@ def point_to_point(
     shape = _shape(arrays)
     pushed = bool(arrays[2].any() or arrays[5].any())
     found = _one(arrays, shape[0], pushed) if len(shape) == 1 and duration is None else None
-    rows, durations, T, parts = found or _many(
-        _filled(np.empty((*shape, len(ROW))), arrays), pushed, duration
-    )
+    rows, durations, T, parts = found or _many(_fill(np.empty((*shape, len(ROW))), arrays), pushed, duration)
     return PointMotion(
         rows[..., 0],
         T,
@@ -222,7 +220,7 @@ def _shape(arrays: Sequence[np.ndarray]) -> tuple[int, ...]:
     return shape
 
 
-def _filled(rows: np.ndarray, arrays: Sequence[np.ndarray]) -> np.ndarray:
+def _fill(rows: np.ndarray, arrays: Sequence[np.ndarray]) -> np.ndarray:
     for k, x in enumerate(arrays):
         rows[..., k] = x
     return rows
@@ -256,7 +254,7 @@ def _one(arrays: Sequence[np.ndarray], n: int, pushed: bool) -> tuple[Any, ...] 
     desk = _desks.all.get((n, pushed))
     if desk is None:
         desk = _desks.all[n, pushed] = _Desk(n, pushed)
-    _filled(desk.rows, arrays)
+    _fill(desk.rows, arrays)
     desk.search()
     desk.together()
     if not desk.worst.item() <= FAR:
@@ -324,7 +322,7 @@ def _words(at: tuple[int, ...]) -> str:
 def _shares() -> ca.Function:
     """Return the function of the numbers of a joint to what its states at the ends take of the limits, (6,)."""
     row = SX.sym("row", len(ROW))
-    _, ends, V, _, _ = scaled()(row)
+    _, ends, V, _, _ = scale_function()(row)
     return ca.Function("shares", [row], [ca.vertcat(*end_shares(ca.vertsplit(ends), V))])
 
 

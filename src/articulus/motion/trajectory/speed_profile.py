@@ -202,7 +202,7 @@ class _Row:
         p, P, slope = self.end if at_end else self.start
         return p + slope * x, P + slope * x
 
-    def reached(self, x: SX, other: SX, upper: bool, backward: bool) -> SX:
+    def reach(self, x: SX, other: SX, upper: bool, backward: bool) -> SX:
         """Return the x at the end of the interval (backward: at its start) for which the line is met with x at the other one, with u `other` there.
 
         Backward is forward with -h.
@@ -241,7 +241,7 @@ class _StiffRow(_Row):
         out, (low, high) = self.crosses if all else self.stiff, super().at(x, at_end, all)
         return ca.if_else(out, -FAR, low), ca.if_else(out, FAR, high)
 
-    def reached(self, x: SX, other: SX, upper: bool, backward: bool) -> SX:
+    def reach(self, x: SX, other: SX, upper: bool, backward: bool) -> SX:
         """Return the same as that of a row that is not stiff; `other` counts only then.
 
         The upper line limits x from above forward, the lower line backward.
@@ -289,10 +289,10 @@ def _backward_map(n: int, rests: bool) -> Any:
         lower, upper = x[2], lesser(x[3], least([end for _, end in crossings]))
         low_u, _ = _extremes(rows, upper, True)
         _, high_u = _extremes(rows, lower, True)
-        reached = [row.reached(upper, low_u, False, True) for row in rows]
+        reached = [row.reach(upper, low_u, False, True) for row in rows]
         high = lesser(high, least([*reached, *(start for start, _ in crossings)]))
         if not rests:
-            low = greater(low, largest([row.reached(lower, high_u, True, True) for row in rows]))
+            low = greater(low, largest([row.reach(lower, high_u, True, True) for row in rows]))
         return ca.vertcat(lower, upper, low, high)
 
     return kernel.recurrence(f"path speed backward 12 {n} {rests}", lambda: _steps(n, 4, step), 2)
@@ -306,10 +306,10 @@ def _forward_map(n: int, fast: bool) -> Any:
         rows, (low, high) = _rows(n, w, kind), ca.vertsplit(w[3 * n + 2 : 3 * n + 4])
         low_u, high_u = _extremes(rows, x[0], False)
         if fast:
-            reached = [row.reached(x[0], high_u, True, False) for row in rows]
+            reached = [row.reach(x[0], high_u, True, False) for row in rows]
             onward = greater(lesser(high, least(reached)), low)
         else:
-            reached = [row.reached(x[0], low_u, False, False) for row in rows]
+            reached = [row.reach(x[0], low_u, False, False) for row in rows]
             onward = lesser(greater(low, largest(reached)), high)
         # the two u that are nearest to each other
         low_u, high_u = _extremes(rows, x[0], False, all=True)

@@ -134,7 +134,7 @@ class Task:
     continues: bool = False
 
     @cached_property
-    def smoothed(self) -> Mechanism:
+    def smooth_mechanism(self) -> Mechanism:
         """The mechanism whose equations are solved: with dry friction c v / sqrt(v^2 + s^2) of the wider speed s."""
         m, s = self.mechanism, self.friction_speed
         if s is None:
@@ -156,7 +156,8 @@ class Task:
             return np.zeros((len(z), len(self.motors)))
         c, still = self.columns, np.zeros((len(z), self.mechanism.nv))
         own, wide = (
-            m.tree.inverse_dynamics(z[:, c.q], z[:, c.v], still) for m in (self.mechanism, self.smoothed)
+            m.tree.inverse_dynamics(z[:, c.q], z[:, c.v], still)
+            for m in (self.mechanism, self.smooth_mechanism)
         )
         return np.asarray(own - wide)[:, self.motors]
 
@@ -516,7 +517,7 @@ class Task:
             return ()
         c = self.columns
         limits = self._by_velocity(self.torque_rate_limit)[self.motors]
-        forces = self._quantity("inverse_dynamics", z, self.smoothed.tree)(z[c.q], z[c.v], z[c.a])
+        forces = self._quantity("inverse_dynamics", z, self.smooth_mechanism.tree)(z[c.q], z[c.v], z[c.a])
         rates = (
             ca.jtimes(forces, z[c.q], z[c.v])
             + ca.jtimes(forces, z[c.v], z[c.a])
@@ -772,7 +773,7 @@ class Task:
         """Return what is zero at every time, the equations of motion over the given forces (nv,)."""
         m, c = self.mechanism, self.columns
         q, v, a = z[c.q], z[c.v], z[c.a]
-        residual = self._quantity("inverse_dynamics", z, self.smoothed.tree)(q, v, a)
+        residual = self._quantity("inverse_dynamics", z, self.smooth_mechanism.tree)(q, v, a)
         for k, motor in enumerate(self.motors):
             residual[motor] -= z[c.u.start + k]
         parts = [residual]

@@ -155,7 +155,7 @@ def waypoints(
     if intervals == 1:
         counts[0] += 1
         counts[-1] += 1
-    found = _Search(where, limits, ends, guess, counts).found()
+    found = _Search(where, limits, ends, guess, counts).solve()
     return replace(found, mechanism=require_joints(mechanism, n))
 
 
@@ -183,7 +183,7 @@ class _Search:
         self.jerk = nodes + np.arange(self.count * self.n).reshape(self.count, self.n)
         self.step = nodes + self.count * self.n + np.arange(self.count)
 
-    def found(self) -> WaypointMotion:
+    def solve(self) -> WaypointMotion:
         program, start = self._program(), self._start()
         found = solve(program, start, tolerance=1e-9, iterations=2000)
         if not found.converged:

@@ -73,7 +73,7 @@ class MomentumProjection:
     def _reshape(state: AlphaState) -> tuple[Array, Array]:
         return state.q.reshape(-1, 7), state.v.reshape(-1, 6)
 
-    def kept(self, state: AlphaState) -> AlphaState:
+    def restore(self, state: AlphaState) -> AlphaState:
         """Return the state after a step with the momentum that it must have; loads act by the trapezoidal rule."""
         q, v = self._reshape(state)
         before, self._force = self._force, self.beam.resultant(state.t, q)
@@ -160,7 +160,7 @@ def simulate(
     for k in range(1, steps + 1):
         state = dataclasses.replace(method.step(motion, state, t_end / steps), t=float(t[k]))
         if momentum is not None:
-            state = momentum.kept(state)
+            state = momentum.restore(state)
         if k % every == 0:
             kept.append(state)
     shape = (len(kept), whole.nodes, -1)

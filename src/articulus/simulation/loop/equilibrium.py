@@ -135,7 +135,7 @@ class LoopRest:
             q.name: float(value) for q, value in zip(system.network.parameters, p) if q.name in names
         }
 
-    def found(self, linearized: Callable[..., LinearModel], residuals: tuple[float, ...]) -> LoopEquilibrium:
+    def report(self, linearized: Callable[..., LinearModel], residuals: tuple[float, ...]) -> LoopEquilibrium:
         """Return the present state, with what gives its linear model."""
         states = {name: self.c[at].copy() for name, at in self.own.items()}
         states |= {name: self.d[at].copy() for name, at in self.held.items()}
@@ -152,10 +152,10 @@ class LoopRest:
         q = self.c[self.system.places["q"]]
         x = np.concatenate([q, self.c[self._own], self.d[self._held], self.p[self.commands]])
         start, sizes = x, self.sizes(x)[0]
-        x, history = newton(x, self.residual, self.step, self.moved, tolerance, sizes)
+        x, history = newton(x, self.residual, self.step, self.move, tolerance, sizes)
         if not self.commands and not self._balanced(x, sizes, tolerance):
             x = self._flow(start, sizes, tolerance)
-            x, again = newton(x, self.residual, self.step, self.moved, tolerance, sizes)
+            x, again = newton(x, self.residual, self.step, self.move, tolerance, sizes)
             history = history + again
         left, allowed = np.abs(self.residual(x)), tolerance * np.maximum(sizes, self.sizes(x)[0])
         if not (left <= allowed).all():
@@ -291,7 +291,7 @@ class LoopRest:
         span = 1 / (coarse[:nv] / unknowns[:nv]).max(initial=SMALL_MOTION)
         for _ in range(FLOWING):
             by = self._step(x, r, span)
-            there = self.moved(x, by)
+            there = self.move(x, by)
             found = self.residual(there)
             near = np.abs(by / unknowns).max(initial=0.0) <= LONGEST
             left, before = np.linalg.norm(found / coarse), np.linalg.norm(r / coarse)
@@ -303,7 +303,7 @@ class LoopRest:
                 break
         return x
 
-    def moved(self, x: np.ndarray, by: np.ndarray) -> np.ndarray:
+    def move(self, x: np.ndarray, by: np.ndarray) -> np.ndarray:
         """Return x after a step."""
         nq, nv = self.mechanism.nq, self.mechanism.nv
         return np.append(self.mechanism.integrate_position(x[:nq], by[:nv]), x[nq:] + by[nv:])

@@ -539,7 +539,7 @@ class System:
         return found(q, v, self.model[: tree.p.numel()])
 
     @property
-    def sampled(self) -> list[tuple[str, float]]:
+    def sampled_components(self) -> list[tuple[str, float]]:
         """Name and period [s] of every sampled component, in the order in which they work."""
         pairs = zip(self.network.components, self.network.fired)
         return [(c.name, float(c.period)) for c, fired in pairs if fired is not None]  # type: ignore[arg-type]

@@ -99,7 +99,7 @@ class BeamEquations:
         K = ca.substitute(ca.jacobian(shifted, dq), dq, SX.zeros(d.nv))
         K = K - by_v * ca.jacobian(force, net.v) + by_vdot * M
 
-        def made(name: str, outputs: list[SX], extra: tuple[SX, ...] = ()) -> kernel.Kernel:
+        def compile_function(name: str, outputs: list[SX], extra: tuple[SX, ...] = ()) -> kernel.Kernel:
             labels = [*names, *(f"x{i}" for i in range(len(extra)))]
             dense = ca.cse([ca.densify(x) for x in outputs])
             given = [f"o{i}" for i in range(len(dense))]
@@ -107,16 +107,16 @@ class BeamEquations:
 
         some = [g] if self.m else []
         motions = ca.reshape(ca.mtimes(J, net.v), 6, len(ends)).T
-        self.residual = made("rest", [balance, ca.horzcat(*places).T, J, motions, *some])
-        self.tangent = made("rest_tangent", [ca.vertcat(K, G)], (w, by_v, by_vdot))
-        self.start = made("rest_start", [ca.vertcat(M, G), *([gamma] if self.m else [])])
+        self.residual = compile_function("rest", [balance, ca.horzcat(*places).T, J, motions, *some])
+        self.tangent = compile_function("rest_tangent", [ca.vertcat(K, G)], (w, by_v, by_vdot))
+        self.start = compile_function("rest_start", [ca.vertcat(M, G), *([gamma] if self.m else [])])
         self.displace = native(displacement(d))
         everything = SX.zeros(s.multipliers.shape)
         everything[self.rows] = multipliers
         power, lost = net.power(), s.dissipation() + net.lost()
         if s.closing is not None:
             power = power + s.closing.power()(net.q, net.t, s.model, everything)
-        self.power = made("rest_power", [ca.vertcat(power, lost)])
+        self.power = compile_function("rest_power", [ca.vertcat(power, lost)])
         whole_net = self.system.network
         damping = [whole_net.number(beam.damping) for beam in self.parts.beams for _ in beam.joints]
         self.damping = ca.Function("damping", [whole_net.parameter_symbols], [ca.vertcat(*damping)])

@@ -471,7 +471,7 @@ class Loop:
             check_stuck_friction(system, rest.c[None], p[None])
             return linear_models_about(system, step, x[None], p[None], t, inputs, outputs, opened)[0]
 
-        return rest.found(linearized, residuals)
+        return rest.report(linearized, residuals)
 
     def _look(self, what: str, setup: Specification, c: np.ndarray, p: np.ndarray) -> None:
         """Warn of states (rows, nc) for which the flexible bodies are not made."""

@@ -46,7 +46,8 @@ class NativeEngine:
         self.rejected = 0
         self.nx = system.nc * (1 + self.past) + system.nd
         self.periods = [
-            whole_steps(f"component '{name}', period", period, h) for name, period in system.sampled
+            whole_steps(f"component '{name}', period", period, h)
+            for name, period in system.sampled_components
         ]
         self.jumps = list(self.periods)
 

@@ -234,7 +234,7 @@ class _Passage:
         """Take step k of a run by numbers; return whether it goes on."""
         numeric, x, given, w = self._engine.numeric, self._x[row], self._given[row], self._noise(row, k)
         asked = x.copy()
-        await numeric.sampled(asked, given, w, k)
+        await numeric.run_sampled(asked, given, w, k)
         if not np.isfinite(asked).all():  # a sampled component stopped it, no event
             return False
         self._failed[row] = kernel.NEVER

@@ -142,7 +142,7 @@ class NumericEngine:
                 for k in range(start, stop):
                     noise = w[row, k - first] if w.ndim == 3 else w[k - first]
                     if failed[row] < 0:
-                        run_one(self.sampled(x[row], p[row], noise, k))
+                        run_one(self.run_sampled(x[row], p[row], noise, k))
                         if not self.stepper.across_jumps and any(k % m == 0 for m in self.jumps):
                             x[row, self.logged : self._own] = 0.0
                         if k == 0:
@@ -160,10 +160,10 @@ class NumericEngine:
         """Return the sample at step k, (rows, logged); x stays as it is."""
         out = x.copy()
         for row in np.flatnonzero(failed < 0):
-            run_one(self.sampled(out[row], p[row], w[row, 0] if w.ndim == 3 else w[0], k))
+            run_one(self.run_sampled(out[row], p[row], w[row, 0] if w.ndim == 3 else w[0], k))
         return out[:, : self.logged]
 
-    async def sampled(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, k: int) -> None:
+    async def run_sampled(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, k: int) -> None:
         """Let the sampled components of this instant work."""
         nc, t = self.system.nc, p[0] + k * self.h
         for update, period in zip(self._updates, self.periods):
@@ -405,7 +405,7 @@ class NumericEngine:
         nc = self.system.nc
         given = (x[:nc], x[nc : self.logged], p[1:], w, t, self.h)
         values, slopes = (np.array(each).ravel() for each in await KernelCall(self._values, *given))
-        return await self.stops.watched(values, slopes, x, p[1:], w, t, self.h)
+        return await self.stops.watch(values, slopes, x, p[1:], w, t, self.h)
 
     async def energy(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float) -> float:
         """Return the energy that the mechanism and its components hold at a state [J]."""

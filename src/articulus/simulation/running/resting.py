@@ -171,7 +171,7 @@ class Stops:
             return None
         return 2 * speed / towards / (1 - b.restitution)
 
-    async def watched(
+    async def watch(
         self,
         values: np.ndarray,
         slopes: np.ndarray,

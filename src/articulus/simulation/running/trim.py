@@ -195,7 +195,7 @@ def find_trim(
         of_system = np.array([rest.p[pushed.places[each.name]] for each in held.system.network.parameters])
         return linear_models_about(held.system, step, x[None], of_system[None], t, inputs, outputs, opened)[0]
 
-    found = rest.found(linearized, residuals)
+    found = rest.report(linearized, residuals)
     values = {field.name: getattr(found, field.name) for field in dataclasses.fields(LoopEquilibrium)}
     return Trim(**values, v=velocity, u=u, commands=system.network.command_names, loop=held)
 

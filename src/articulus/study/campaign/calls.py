@@ -121,7 +121,7 @@ def run(
         _require_variety(planned)
         folder = Folder(place)
         folder.require(planned)
-        with folder.locked():
+        with folder.lock():
             folder.claim(planned)
             _run(planned, folder, how, retry_failed, tell)
         result = Result(place)
@@ -204,7 +204,7 @@ class WorkerOptions:
         if self.time_limit is not None and not self.time_limit > 0:
             raise InputError(f"time_limit: found {self.time_limit!r}; expected a positive time in seconds")
 
-    def made(self, planned: Campaign, scale: Scale | None) -> Workers:
+    def create(self, planned: Campaign, scale: Scale | None) -> Workers:
         """Return the workers."""
         if self.scheduler is not None:
             from articulus.study.campaign.cluster import Cluster
@@ -250,7 +250,7 @@ def _run(
                 if planned.bands
                 else None
             )
-            driver.run(how.made(planned, scale), lambda: how.processes(planned, scale))
+            driver.run(how.create(planned, scale), lambda: how.processes(planned, scale))
     finally:
         ledger.close()
 

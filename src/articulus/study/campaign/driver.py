@@ -172,7 +172,7 @@ class Folder:
         write_text(self.path / SETTINGS, json.dumps(text, indent=1))
 
     @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """Keep other drivers out while a block runs."""
         with open(self.path / LOCK, "a") as file:
             try:
@@ -336,7 +336,7 @@ class Driver:
         alone : callable
             Gives workers in processes of their own, for what was under way when a driver died; `workers` if not given.
         """
-        suspects = self.ledger.begun()
+        suspects = self.ledger.started_ranges()
         queue = deque(self.ledger.missing(self.campaign.runs))
         self.progress.done = self.campaign.runs - sum(count for _, count in queue)
         began, before = time.monotonic(), self.progress.done

@@ -59,7 +59,7 @@ class WorstCase:
 
     def replay(self) -> Run:
         """Return the run, whole."""
-        return work.whole_run(self._chosen.listed(self.found.point[None]), 0)
+        return work.whole_run(self._chosen.list_runs(self.found.point[None]), 0)
 
     def __repr__(self) -> str:
         at = ", ".join(f"{n} = {x:.6g}" for n, x in self.inputs.items())

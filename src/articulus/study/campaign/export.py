@@ -45,7 +45,7 @@ def _columns(table: CampaignTable) -> dict[str, np.ndarray]:
     words = {"status": (table.status_texts, table.status), "cause": (table.cause_texts, table.cause)}
     out: dict[str, np.ndarray] = {"run": table.index}
     out |= {name: np.array(texts)[codes] for name, (texts, codes) in words.items()}
-    out |= {"ended": table.ended, "seconds": table.seconds}
+    out |= {"ended": table.end_times, "seconds": table.seconds}
     out |= {(f"input.{name}" if name in out else name): table.inputs[name] for name in table.inputs}
     out |= {(f"figure.{name}" if name in out else name): table.figures[name] for name in table.figures}
     return out

@@ -182,12 +182,12 @@ class Requirement:
         if not math.isfinite(self.value) or not math.isfinite(self.tolerance):
             raise InputError(f'requirements: "{self.text}": found no finite bound; expected a number')
         try:
-            _ = self.written
+            _ = self.bound_unit
         except UnitError as error:
             raise InputError(f'requirements: "{self.given}": {error}') from None
 
     @functools.cached_property
-    def written(self) -> tuple[str, float]:
+    def bound_unit(self) -> tuple[str, float]:
         """Unit in which the bound was written, and its size in `unit`."""
         demand = _DEMAND.fullmatch(self.given)
         bound = _bound(demand[3]) if demand else 0.0
@@ -220,7 +220,7 @@ def _bound(text: str) -> float | str:
 def scales(requirements: Sequence[Requirement], units: Mapping[str, str]) -> dict[str, tuple[str, float]]:
     """Return the unit in which each figure is shown, that of the first requirement on it, and its size in the unit of the table."""
     found = {name: (unit, 1.0) for name, unit in units.items()}
-    return found | {r.figure: r.written for r in reversed(requirements)}
+    return found | {r.figure: r.bound_unit for r in reversed(requirements)}
 
 
 Number = Callable[[Any, str, str], float]

@@ -191,7 +191,7 @@ class Ledger:
         """Return how many runs are done."""
         return int(self._base.execute("SELECT COALESCE(SUM(count), 0) FROM ranges").fetchone()[0])
 
-    def begun(self) -> list[Range]:
+    def started_ranges(self) -> list[Range]:
         """Return what was under way when a driver died."""
         return [(a, b) for a, b in self._base.execute("SELECT first, count FROM begun ORDER BY first")]
 

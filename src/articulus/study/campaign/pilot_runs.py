@@ -30,7 +30,7 @@ class Pilot(Driver):
         """
         times = work.times_of(self.campaign)
         self._extremes = percentile_bands.no_extremes(len(self.campaign.bands), times)
-        suspects = self.ledger.begun()
+        suspects = self.ledger.started_ranges()
         chosen = alone() if suspects else workers()
         queue = deque([(0, min(percentile_bands.PILOT, self.campaign.runs))])
         try:

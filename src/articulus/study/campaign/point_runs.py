@@ -105,7 +105,7 @@ class PointRuns:
         return f"{self._figure_text(j.figures[worst])} at {at}"
 
     def _figure_text(self, figure: float) -> str:
-        unit, size = self.requirement.written
+        unit, size = self.requirement.bound_unit
         return (
             "a run that fails"
             if np.isnan(figure)
@@ -116,7 +116,7 @@ class PointRuns:
         """Return what varies at a point, by name."""
         return {n: float(x[0]) for n, x in draw(self.campaign.axes, point[None]).items()}
 
-    def listed(self, points: np.ndarray) -> Campaign:
+    def list_runs(self, points: np.ndarray) -> Campaign:
         """Return a campaign of these runs, all with the same noise unless the seed varies."""
         inputs = draw(self.campaign.axes, points)
         if SEED not in inputs:
@@ -148,7 +148,7 @@ class PointRuns:
 
     def figure(self, point: np.ndarray) -> float:
         """Return the figure of the requirement at one point, beside any search; NaN for a run that fails."""
-        found = attempt(self.listed(point[None]), (0, 1), None)
+        found = attempt(self.list_runs(point[None]), (0, 1), None)
         return float("nan") if isinstance(found, Trouble) else float(found.figures[0, self._column])
 
     def badness(self, points: np.ndarray) -> np.ndarray:
@@ -162,7 +162,7 @@ class PointRuns:
 
     def _run(self, points: np.ndarray, out: np.ndarray, first: int) -> None:
         """Run the points from `first` on, in chunks of about a second, in a thread so that Ctrl-C is heard at once."""
-        worker = LocalWorker(self.listed(points), None)
+        worker = LocalWorker(self.list_runs(points), None)
         try:
             while first < len(points):
                 wanted = max(1, int(self._rate * CHUNK_SECONDS)) if self._rate else FIRST_CHUNK

@@ -226,7 +226,7 @@ class Result:
     def digest(self) -> str:
         """Return a digest of all rows, wall-clock times apart: equal for the same campaign however it was run."""
         t, found = self.table, hashlib.sha256()
-        columns = [t.index, t.status, t.cause, t.doubts, t.ended, *t.inputs.values(), *t.figures.values()]
+        columns = [t.index, t.status, t.cause, t.doubts, t.end_times, *t.inputs.values(), *t.figures.values()]
         for column in columns:
             found.update(np.ascontiguousarray(column).tobytes())
         return found.hexdigest()

@@ -39,7 +39,7 @@ class Demand(Protocol):
         """Figure and bound, such as "settling < 2 s"."""
 
     @property
-    def written(self) -> tuple[str, float]:
+    def bound_unit(self) -> tuple[str, float]:
         """Unit in which the bound was written, and its size in that of the figure."""
 
     def passes(self, values: np.ndarray) -> np.ndarray:

@@ -113,7 +113,7 @@ def failure_probability(
                 )
             if (bad > 0).any():
                 break
-            told = _unreached(stuck, level, probability)
+            told = _tell_unreached(stuck, level, probability)
             none = np.zeros((0, dims))
             return Rare(
                 math.nan, math.sqrt(variance), tuple(levels), runs, none, confidence, probability, (told,)
@@ -131,7 +131,7 @@ def failure_probability(
     return Rare(probability, math.sqrt(variance), (*levels, 0.0), runs, special.ndtr(z[failed]), confidence)
 
 
-def _unreached(stuck: bool, level: float, probability: float) -> str:
+def _tell_unreached(stuck: bool, level: float, probability: float) -> str:
     """Return in words that no run failed."""
     how = "does not get worse than that" if stuck else "has come that far"
     return (

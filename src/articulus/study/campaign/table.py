@@ -134,7 +134,7 @@ class CampaignTable:
         return self.column("doubts").astype(np.int8)
 
     @cached_property
-    def ended(self) -> np.ndarray:
+    def end_times(self) -> np.ndarray:
         """Time at which each run ended [s]."""
         return self.column("ended")
 
@@ -169,7 +169,7 @@ class CampaignTable:
         if list(self.inputs) != list(other.inputs) or list(self.figures) != list(other.figures):
             return False
         pairs = [(self.index, other.index), (self.status, other.status), (self.cause, other.cause)]
-        pairs += [(self.ended, other.ended), (self.doubts, other.doubts)]
+        pairs += [(self.end_times, other.end_times), (self.doubts, other.doubts)]
         pairs += [(self.inputs[n], other.inputs[n]) for n in self.inputs]
         pairs += [(self.figures[n], other.figures[n]) for n in self.figures]
         return all(a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in pairs)

@@ -55,12 +55,12 @@ def chart(run: Run, names: Sequence[str], title: str, prefix: str) -> Markup:
         Beginning of all its identifiers, different for each figure of a page.
     """
 
-    def drawn() -> Figure:
+    def draw() -> Figure:
         figure = plot({"": run}, *names)
         figure.suptitle("")
         return figure
 
-    return drawing(drawn, title, prefix)
+    return drawing(draw, title, prefix)
 
 
 def drawing(drawn: Callable[[], Figure], title: str, prefix: str) -> Markup:

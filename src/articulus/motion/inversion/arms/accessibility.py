@@ -56,7 +56,7 @@ class Accessibility:
         """Whether every direction can be moved at every pose."""
         return self.least > LOST
 
-    def named(self, pose: int | None = None) -> str:
+    def name_direction(self, pose: int | None = None) -> str:
         """Return the direction of least authority in words, such as "tip.z"; at the worst pose if none is given."""
         worst = int(np.minimum(self.authority, self.rigid).min(1).argmin()) if pose is None else pose
         return _in_words(self.weakest[worst], self.output_names)
@@ -66,7 +66,7 @@ class Accessibility:
         least, elastic, rigid = (
             f"{x:.3g}" if x > LOST else "0" for x in (self.least, self.authority.min(), self.rigid.min())
         )
-        return f"driven joints {what} {self.named()}: authority {least} (elastic {elastic}, rigid {rigid})"
+        return f"driven joints {what} {self.name_direction()}: authority {least} (elastic {elastic}, rigid {rigid})"
 
 
 def accessibility(
@@ -119,7 +119,7 @@ def require_access(servo: Servo, q: Array, t: Array) -> None:
         if len(turned):
             k = int(turned[0])
             raise InputError(
-                f"between t = {t[k]:.4g} and {t[k + 1]:.4g} s the driven joints lose {found.named(k)}: forces first move it one way, then the "
+                f"between t = {t[k]:.4g} and {t[k + 1]:.4g} s the driven joints lose {found.name_direction(k)}: forces first move it one way, then the "
                 f"other (authority {found.authority[k, -1]:.2g}). Expected another choice of joints or outputs, or other modes of the flexible bodies, "
                 "whose response at the first instant this is"
             )
@@ -127,7 +127,7 @@ def require_access(servo: Servo, q: Array, t: Array) -> None:
     k = int(np.minimum(found.authority, found.rigid).min(1).argmin())
     locked = _remark_on_locking(servo, q[k], t[k])
     raise InputError(
-        f"the joints {', '.join(servo.mechanism.v_names[i] for i in servo.driven)} cannot move {found.named(k)} at t = {t[k]:.4g} s (authority "
+        f"the joints {', '.join(servo.mechanism.v_names[i] for i in servo.driven)} cannot move {found.name_direction(k)} at t = {t[k]:.4g} s (authority "
         f"{found.least:.2g}){locked}; expected joints whose axes can move it, other outputs, or a path that keeps away from the singular pose"
     )
 

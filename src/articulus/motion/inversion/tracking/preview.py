@@ -112,7 +112,7 @@ def preview(
     whole = held.inversion()
     known_by = _Known.of(held)
     steps = np.rint(given / held.step).astype(int)
-    return Preview(whole, steps * held.step, tuple(known_by.truncated(held, whole, int(k)) for k in steps))
+    return Preview(whole, steps * held.step, tuple(known_by.truncate(held, whole, int(k)) for k in steps))
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,7 @@ class _Known:
         back = np.linalg.inv(parts.B) if sampled else scipy.linalg.expm(-held.step * parts.B)
         return _Known((held.found.z - rest) @ parts.rows[nf:].T, back)
 
-    def truncated(self, held: InversionTask, whole: Inversion, steps: int) -> Inversion:
+    def truncate(self, held: InversionTask, whole: Inversion, steps: int) -> Inversion:
         """Return the inverse with a preview of so many steps."""
         back = np.linalg.matrix_power(self.back, steps)
         later = np.zeros_like(self.beyond)

@@ -91,7 +91,7 @@ class _Equations:
         return int(self.linear.numel())
 
     @property
-    def coupled(self) -> list[tuple[int, int]]:
+    def mixed_pairs(self) -> list[tuple[int, int]]:
         """Pairs of states whose mixed derivative is needed."""
         pattern = self.spread.sparsity()
         return [(i, j) for i, j in itertools.combinations(range(self.states), 2) if pattern.has_nz(i, j)]
@@ -162,7 +162,7 @@ class _Grid:
         return tuple(len(axis) for axis in self.axes)
 
     @cached_property
-    def padded(self) -> tuple[int, ...]:
+    def padded_shape(self) -> tuple[int, ...]:
         return tuple(n + 2 for n in self.shape)
 
     @cached_property
@@ -173,13 +173,13 @@ class _Grid:
     @cached_property
     def strides(self) -> np.ndarray:
         """How far apart neighbors are in the flat array."""
-        return np.append(np.cumprod(self.padded[:0:-1])[::-1], 1).astype(int)
+        return np.append(np.cumprod(self.padded_shape[:0:-1])[::-1], 1).astype(int)
 
     @cached_property
     def rows(self) -> slice:
         """From the first to the last point that is not of the layers; some between them are."""
         first = int(self.strides.sum())
-        return slice(first, int(np.prod(self.padded)) - first)
+        return slice(first, int(np.prod(self.padded_shape)) - first)
 
     @cached_property
     def points(self) -> np.ndarray:
@@ -190,7 +190,7 @@ class _Grid:
 
     def inner(self, flat: np.ndarray) -> np.ndarray:
         """Return the values at the points, a view."""
-        return flat.reshape(self.padded)[(slice(1, -1),) * len(self.shape)]
+        return flat.reshape(self.padded_shape)[(slice(1, -1),) * len(self.shape)]
 
     @cached_property
     def _extension(self) -> tuple[np.ndarray, sparse.csr_array]:
@@ -201,7 +201,7 @@ class _Grid:
             one[1 : n + 1, 1 : n + 1] = np.eye(n)
             one[0, 1:5], one[n + 1, n - 3 : n + 1] = [4, -6, 4, -1], [-1, 4, -6, 4]
             whole = sparse.kron(whole, one, format="csr")
-        inside = np.zeros(self.padded, bool)
+        inside = np.zeros(self.padded_shape, bool)
         self.inner(inside)[...] = True
         layers = np.flatnonzero(~inside)
         return layers, whole[layers]
@@ -214,7 +214,7 @@ class _Grid:
     def shares(self, most: int) -> list[_Share]:
         """Return up to so many parts of the grid, cut across the first axis; the layers of each depend on its own points alone."""
         count = max(1, min(most, len(self.points) // SHARE, self.shape[0] // THIN))
-        cuts = [self.padded[0] * k // count * int(self.strides[0]) for k in range(count + 1)]
+        cuts = [self.padded_shape[0] * k // count * int(self.strides[0]) for k in range(count + 1)]
         layers, matrix = self._extension
         made = []
         for a, b in itertools.pairwise(cuts):
@@ -226,7 +226,7 @@ class _Grid:
     @cached_property
     def own(self) -> np.ndarray:
         """Which rows are points, (rows,)."""
-        inside = np.zeros(self.padded, bool)
+        inside = np.zeros(self.padded_shape, bool)
         self.inner(inside)[...] = True
         return inside.ravel()[self.rows]
 
@@ -264,7 +264,7 @@ class _Grid:
         starts = np.arange(0, values.size + 1, len(corners), dtype=np.int32)
         matrix = sparse.csr_array(
             (values.ravel(), (first[:, None] + corners).ravel(), starts),
-            shape=(len(at), int(np.prod(self.padded))),
+            shape=(len(at), int(np.prod(self.padded_shape))),
         )
         return matrix, beyond
 
@@ -277,9 +277,9 @@ class _Backward:
 
     def __init__(self, equations: _Equations, grid: _Grid):
         self.equations, self.grid = equations, grid
-        self.shifts = grid.shifts(equations.coupled)
+        self.shifts = grid.shifts(equations.mixed_pairs)
         self.law, self.next, self._target = self._kernels()
-        size, rows = int(np.prod(grid.padded)), len(grid.points)
+        size, rows = int(np.prod(grid.padded_shape)), len(grid.points)
         self.now, self.new, self.change = np.zeros(size), np.zeros(size), np.zeros(rows)
         self.half = np.zeros(size), np.zeros(size)
         self.dt = np.zeros(())
@@ -361,7 +361,7 @@ class _Backward:
         for i in range(e.states):
             if e.spread.sparsity().has_nz(i, i):
                 total += e.spread[i, i] * (near[1 + 2 * i] - 2 * near[0] + near[2 + 2 * i]) / (2 * h[i] ** 2)
-        for k, (i, j) in enumerate(e.coupled):
+        for k, (i, j) in enumerate(e.mixed_pairs):
             pp, pm, mp, mm = near[1 + 2 * e.states + 4 * k :][:4]
             total += e.spread[i, j] * (pp - pm - mp + mm) / (4 * h[i] * h[j])
         return ca.vertcat(*slope), total
@@ -391,11 +391,11 @@ class _Backward:
         targets = self._target(self.grid.points, np.array(t))[:, jump]
         places = np.arange(jump, self.jumped.size, len(self.equations.changes))
 
-        def made(rows: slice) -> tuple[Sums, float]:
+        def sum_rows(rows: slice) -> tuple[Sums, float]:
             matrix, beyond = self.grid.interpolation(targets[rows], self.grid.own[rows])
             return Sums(matrix, places[rows]), beyond
 
-        found = list(executor.map(made, map(self._own, self._shares)))
+        found = list(executor.map(sum_rows, map(self._own, self._shares)))
         self.beyond = max(self.beyond, *(beyond for _, beyond in found))
         return [sums for sums, _ in found]
 

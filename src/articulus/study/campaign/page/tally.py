@@ -36,7 +36,7 @@ class FigureColumn:
         self._sum += float(values[finite].sum())
         self.cells.add(values[finite])
 
-    def shown(self, size: float) -> dict[str, Any]:
+    def to_page(self, size: float) -> dict[str, Any]:
         """Return it for the page, in a unit of some size; no mean where a value is infinite, as in the report."""
         count = self.cells.total
         bins = self.cells.bins() if count else None
@@ -115,7 +115,7 @@ class Tally:
         """Return the first run of each cause of failure."""
         return [first for _, first in self._causes.values()]
 
-    def shown(self, texts: dict[int, str]) -> dict[str, Any]:
+    def to_page(self, texts: dict[int, str]) -> dict[str, Any]:
         """Return everything for the page; `texts` tell what happened in some runs."""
         asked = self._campaign.requirements
         chosen = scales(asked, self._campaign.units)
@@ -137,9 +137,9 @@ class Tally:
             "requirements": [
                 {
                     "text": r.text,
-                    "unit": r.written[0],
+                    "unit": r.bound_unit[0],
                     **self._rate(int(passed)),
-                    "worst": number(worst[2] / r.written[1]),
+                    "worst": number(worst[2] / r.bound_unit[1]),
                     "run": worst[1] if worst[1] >= 0 else None,
                 }
                 for r, passed, worst in zip(asked, self._passed, self._worst)
@@ -151,7 +151,7 @@ class Tally:
                     "name": name,
                     "unit": chosen[name][0],
                     "bounds": bounds.get(name, []),
-                    **column.shown(chosen[name][1]),
+                    **column.to_page(chosen[name][1]),
                 }
                 for name, column in zip(self._names, self._columns)
             ],

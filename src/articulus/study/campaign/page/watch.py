@@ -112,7 +112,7 @@ class Watch:
                     texts |= dict(base.execute("SELECT run, text FROM texts WHERE run = ?", (run,)))
                 notes = [text for (text,) in base.execute("SELECT text FROM notes")]
         self.version += 1
-        self._body = {**self._tally.shown(texts), "notes": notes, "bands": self._bands(campaign)}
+        self._body = {**self._tally.to_page(texts), "notes": notes, "bands": self._bands(campaign)}
 
     @contextlib.contextmanager
     def _ledger(self) -> Iterator[sqlite3.Connection | None]:

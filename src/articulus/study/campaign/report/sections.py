@@ -106,7 +106,7 @@ def _requirement(content: Content, judgement: Any) -> tuple[Any, ...]:
     if not np.isnan(values).all():
         k = int(np.argmax(np.where(np.isnan(values), -np.inf, r.badness(values))))
         index = int(t.index[k])
-        unit, size = r.written
+        unit, size = r.bound_unit
         worst = readable(f"{short(float(values[k]) / size)} {unit}".removesuffix(" -"))
         run = element("a", f"{index}", href=f"#run-{index}") if index in content.worst else Markup(index)
     return (
@@ -410,7 +410,7 @@ def failures(content: Content) -> Markup:
     rows = []
     groups = group_causes(causes, t.inputs)
     for g in groups:
-        index, ended = t.index[g.rows], t.ended[g.rows]
+        index, ended = t.index[g.rows], t.end_times[g.rows]
         told = next((t.texts[int(i)] for i in index if int(i) in t.texts), "")
         when = (
             f"{short(float(np.nanmin(ended)))} to {short(float(np.nanmax(ended)))}"
