@@ -38,6 +38,7 @@ from articulus.simulation.loop.components import (
     DeadBand,
     DeflectionFeedback,
     Drag,
+    DriftingGyro,
     Expression,
     FirstOrderActuator,
     ForceSensor,
@@ -71,6 +72,7 @@ from articulus.simulation.loop.components import (
     SecondOrderActuator,
     ServoConstraints,
     SpringDamper,
+    StarTracker,
     StateFeedback,
     StrainSensor,
     Thruster,
@@ -231,7 +233,7 @@ if not EVERYTHING:
 ON_COUPLED = (PD, ForceSensor, GroundContact)
 """What runs on the mechanism with a coupled joint as well: forces in joints, reactions, wrenches on frames."""
 
-NOISY = {Measured, WhiteNoise}
+NOISY = {Measured, WhiteNoise, StarTracker, DriftingGyro}
 """Components whose runs have noise of their own, by their number in a batch."""
 
 MUST_RUN = ("rk4", "dormand_prince", "rosenbrock", "cvodes")

@@ -276,6 +276,13 @@ def test_a_component_is_frozen_and_its_numbers_have_a_unit_and_a_meaning(kind: t
             "field_digest",
             "magnetic",
             "magnetic_digest",
+            "guidance",
+            "torque",
+            "actuators",
+            "wheel",
+            "wheels",
+            "attitude",
+            "rate",
         }
         held = f.name in {"actuator", "sensor", "observer", "model", "function", "program", "follows"}
         assert named or held or (f.metadata["unit"] and f.metadata["meaning"]), f.name

@@ -61,6 +61,12 @@ class Scope(Protocol):
     def rate(self, name: str, value: SX) -> None:
         """Give the time derivative of a continuous state."""
 
+    def peer(self, name: str) -> Component:
+        """Return another component of the run by its name."""
+
+    def state_of(self, component: str, name: str) -> SX:
+        """Return a continuous state, of one number, of a component that works later: what a sensor on an actuator sees."""
+
     def memory(self, name: str, initial: Any) -> SX:
         """Return what a sampled component remembered at its last instant."""
 

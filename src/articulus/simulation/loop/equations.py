@@ -222,6 +222,7 @@ class Network:
         if outside:
             self.commands = self.commands + self.outside
         self.effects: list[Effects] = []
+        self.foreseen: dict[tuple[str, str], SX] = {}
         self.fired: list[Effects | None] = []
         self.held: list[dict[tuple[str, str], SX]] = []
         controlled = False
@@ -231,11 +232,21 @@ class Network:
             self._try(component)
         if not controlled:
             self._command()
+        self._require_foreseen()
         if self.refusals:
             self.check_feedback()
         for parameter in of_events:
             self._symbol(parameter)
         self.parameters = tuple(self._parameters.values())
+
+    def _require_foreseen(self) -> None:
+        """Refuse components of which a state was read that they have not."""
+        for component, effects in zip(self.components, self.effects):
+            for name in [n for c, n in self.foreseen if c == component.name and n not in effects.states]:
+                finding = Finding(
+                    f"component '{component.name}'", "no state of that name", f"a state '{name}'"
+                )
+                self.refusals.add(component, InputError(finding))
 
     def _try(self, component: Component) -> None:
         """Let a component work; one that is refused has no effects, so that the others are heard too."""
@@ -539,7 +550,20 @@ class _Scope:
         return self._error(InputError(text, [Finding("", f"{of} of {found} elements", expected)]))
 
     def state(self, name: str, initial: Any) -> SX:
+        foreseen = self.network.foreseen.get((self.component.name, name))
+        if foreseen is not None and name not in self.effects.states:
+            self.effects.states[name] = (foreseen, np.atleast_1d(np.asarray(initial, dtype=float)).ravel())
         return self._declare(self.effects.states, name, initial)
+
+    def peer(self, name: str) -> Component:
+        by_name = {c.name: c for c in self.network.components}
+        if name not in by_name:
+            raise self._error(unknown_name("component", name, by_name))
+        return by_name[name]
+
+    def state_of(self, component: str, name: str) -> SX:
+        key = self.peer(component).name, name
+        return self.network.foreseen.setdefault(key, SX.sym(f"{component}.{name}"))
 
     def rate(self, name: str, value: SX) -> None:
         self._same_size(self.effects.states, name, value)

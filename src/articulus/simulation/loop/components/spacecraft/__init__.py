@@ -1,18 +1,75 @@
 """Components of spacecraft: what surrounds them in orbit, their parts and their laws of attitude."""
 
+from articulus.simulation.loop.components.spacecraft.allocation import (
+    BDotDamping,
+    GyroSteering,
+    MomentumDumping,
+    SchmittTrigger,
+    TorqueAllocation,
+)
 from articulus.simulation.loop.components.spacecraft.atmospheric_drag import AtmosphericDrag
+from articulus.simulation.loop.components.spacecraft.attitude_filter import AttitudeFilter
+from articulus.simulation.loop.components.spacecraft.attitude_laws import (
+    MrpFeedback,
+    MrpSteering,
+    QuaternionFeedback,
+)
+from articulus.simulation.loop.components.spacecraft.control_moment_gyro import ControlMomentGyro
 from articulus.simulation.loop.components.spacecraft.environment import SpaceEnvironment
+from articulus.simulation.loop.components.spacecraft.guidance import HillPointing, InertialPointing
 from articulus.simulation.loop.components.spacecraft.harmonic_gravity import HarmonicGravity
+from articulus.simulation.loop.components.spacecraft.magnetorquer import Magnetorquer
+from articulus.simulation.loop.components.spacecraft.sky_sensors import (
+    DriftingGyro,
+    Magnetometer,
+    StarTracker,
+    SunSensor,
+)
 from articulus.simulation.loop.components.spacecraft.solar_pressure import SolarPressure
+from articulus.simulation.loop.components.spacecraft.tachometer import Tachometer
 from articulus.simulation.loop.components.spacecraft.third_bodies import ThirdBodies
+from articulus.simulation.loop.components.spacecraft.wheel_imbalance import WheelImbalance
 
-SENSORS = (SpaceEnvironment,)
-DISTURBANCES = (HarmonicGravity, ThirdBodies, AtmosphericDrag, SolarPressure)
+SENSORS = (SpaceEnvironment, StarTracker, DriftingGyro, Magnetometer, SunSensor, Tachometer)
+CONTROLLERS = (
+    AttitudeFilter,
+    InertialPointing,
+    HillPointing,
+    MrpFeedback,
+    QuaternionFeedback,
+    MrpSteering,
+    TorqueAllocation,
+    GyroSteering,
+    SchmittTrigger,
+    MomentumDumping,
+    BDotDamping,
+)
+ACTUATORS = (Magnetorquer, ControlMomentGyro)
+DISTURBANCES = (HarmonicGravity, ThirdBodies, AtmosphericDrag, SolarPressure, WheelImbalance)
 
 __all__ = [
     "AtmosphericDrag",
+    "AttitudeFilter",
+    "BDotDamping",
+    "ControlMomentGyro",
+    "DriftingGyro",
+    "GyroSteering",
     "HarmonicGravity",
+    "HillPointing",
+    "InertialPointing",
+    "Magnetometer",
+    "Magnetorquer",
+    "MomentumDumping",
+    "MrpFeedback",
+    "MrpSteering",
+    "QuaternionFeedback",
+    "SchmittTrigger",
     "SolarPressure",
     "SpaceEnvironment",
+    "StarTracker",
+    "SunSensor",
+    "Tachometer",
     "ThirdBodies",
+    "TorqueAllocation",
+    "WheelImbalance",
 ]
