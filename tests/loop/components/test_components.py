@@ -304,6 +304,10 @@ def test_numbers_may_be_parameters(kind: type) -> None:
         "altitudes",
         "densities",
         "scale_height",
+        "gimbal",
+        "spin",
+        "angle",
+        "angles",
     } | ({"length"} if kind is Winch else set())
     for f in dataclasses.fields(component):
         value = getattr(component, f.name)
