@@ -35,6 +35,7 @@ from articulus.simulation.loop.components.frame_wrench import FrameWrench
 from articulus.simulation.loop.components.ground_contact import GroundContact
 from articulus.simulation.loop.components.hydraulic_cylinder import HydraulicCylinder
 from articulus.simulation.loop.components.hydraulic_rotary import HydraulicRotary
+from articulus.simulation.loop.components.hysteresis import BoucWenActuator, PreisachActuator
 from articulus.simulation.loop.components.input_shaper import InputShaper
 from articulus.simulation.loop.components.joint_friction import JointFriction
 from articulus.simulation.loop.components.joint_rate import JointRate
@@ -139,6 +140,8 @@ ACTUATORS = (
     DeadBand,
     RateLimit,
     *spacecraft.ACTUATORS,
+    BoucWenActuator,
+    PreisachActuator,
 )
 DISTURBANCES = (
     PrescribedForce,
@@ -176,6 +179,7 @@ __all__ = [
     "Backlash",
     "BeamForces",
     "BearingFriction",
+    "BoucWenActuator",
     "Buoyancy",
     "Bushing",
     "Cable",
@@ -219,6 +223,7 @@ __all__ = [
     "MrpSteering",
     "Observer",
     "PiezoPair",
+    "PreisachActuator",
     "PrescribedCommand",
     "PrescribedForce",
     "ProofMass",
