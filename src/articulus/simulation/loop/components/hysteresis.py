@@ -51,9 +51,7 @@ class Hysteresis(Shaping):
     bias: Number = quantity("command", "drive at rest of an electrostrictive actuator", default=math.inf)
     feedback: Number = quantity("-", "gain of the strain feedback", default=0.0)
     measured: str = ""
-    scale: Number = quantity(
-        "command/signal", "strain of the inner loop over what it measures", default=1.0
-    )
+    scale: Number = quantity("command/signal", "strain of the inner loop over what it measures", default=1.0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
