@@ -22,7 +22,7 @@ def export(
             "--c",
             metavar="QUANTITY",
             help="Write C99 source of a quantity, such as forward_dynamics, pose:tool or forward_dynamics@tool; of a study also `step`, "
-            "the step of its loop. Several: repeat it, or put commas between.",
+            "the step of its loop, or `law:NAME`, one sampled component of it. Several: repeat it, or put commas between.",
         ),
     ] = None,
     fmu: Annotated[
@@ -59,6 +59,11 @@ def export(
         )
     if fmu:
         return _tell([_fmu(model, output, name, version, platform, wrench or [])])
+    laws = [each.removeprefix("law:") for each in asked if each.startswith("law:")]
+    if laws:
+        if len(asked) > 1:
+            raise InputError("export: found --c law:NAME beside others; expected it alone, in a folder of its own")
+        return _tell(_law(model, laws[0], output, name, real))
     wanted = [each for each in asked if each != "step"]
     if wanted and len(wanted) < len(asked):
         raise InputError(
@@ -110,6 +115,12 @@ def _step(model: str, output: Path, name: str, real: str, wrenches: list[str]) -
     study = _study(model)
     given = of_study(study, "export of C")
     return export_loop(study.loop, output, name=name or study.name, real=real, wrenches=wrenches, **given)
+
+
+def _law(model: str, component: str, output: Path, name: str, real: str) -> list[Path]:
+    from articulus.bridges.c import export_law
+
+    return export_law(_study(model).loop, component, output, name=name, real=real)
 
 
 def _study(path: str) -> Any:
