@@ -73,6 +73,8 @@ PAGES = [
     "docs/theory/loop_linear.md",
     "docs/theory/noise.md",
     "docs/theory/structures.md",
+    "docs/bridges/c.md",
+    "docs/bridges/fmi.md",
     "docs/extending/case.md",
     "docs/extending/component.md",
     "docs/extending/constraint.md",

@@ -62,7 +62,9 @@ def export(
     laws = [each.removeprefix("law:") for each in asked if each.startswith("law:")]
     if laws:
         if len(asked) > 1:
-            raise InputError("export: found --c law:NAME beside others; expected it alone, in a folder of its own")
+            raise InputError(
+                "export: found --c law:NAME beside others; expected it alone, in a folder of its own"
+            )
         return _tell(_law(model, laws[0], output, name, real))
     wanted = [each for each in asked if each != "step"]
     if wanted and len(wanted) < len(asked):

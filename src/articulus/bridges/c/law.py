@@ -82,7 +82,9 @@ def export_law(
         raise InputError(f"export of C: no component '{component}'; {did_you_mean(component, known)}")
     if chosen.period is None:
         raise InputError(
-            Finding(f"component '{component}'", "a continuous component", "a sampled one", "Give it a `period`.")
+            Finding(
+                f"component '{component}'", "a continuous component", "a sampled one", "Give it a `period`."
+            )
         )
     law = _Law(loop, chosen, tuple(parts))
     module = law.module(name or identifier(component), real)
@@ -122,7 +124,9 @@ class _Law:
         self.own = [k for k in range(len(names)) if k not in taken and k in read]
         self.parameters = {names[k]: (float(self.p0[k]), "") for k in self.own}
         states = _columns(self.update, 0, rows)
-        self.states = {n: at for n, at in self.system.places.items() if states & set(range(at.start, at.stop))}
+        self.states = {
+            n: at for n, at in self.system.places.items() if states & set(range(at.start, at.stop))
+        }
         self._require(rows)
 
     def _require(self, rows: Sequence[int]) -> None:
@@ -130,9 +134,7 @@ class _Law:
         others = [n for n in self.states if n not in ("q", "v")]
         mine = {k for at in self.memories.values() for k in range(at.start, at.stop)}
         held = _columns(self.update, 1, rows) - mine
-        others += [
-            n for n, at in self.system.held_places.items() if held & set(range(at.start, at.stop))
-        ]
+        others += [n for n, at in self.system.held_places.items() if held & set(range(at.start, at.stop))]
         if others:
             raise UnsupportedOperation(
                 f"export of C: the component '{self.component.name}' rests on {', '.join(others)}, which no signal gives it; expected what reads "
@@ -142,7 +144,9 @@ class _Law:
     def module(self, name: str, real: str) -> CModule:
         """Return the C functions."""
         s, period = self.system, float(self.component.period)  # type: ignore[arg-type]
-        module = CModule(name, self.parameters, real, f"Component '{self.component.name}', once every {period!r} s")
+        module = CModule(
+            name, self.parameters, real, f"Component '{self.component.name}', once every {period!r} s"
+        )
         t, memory = ca.MX.sym("t"), ca.MX.sym("memory", sum(_size(at) for at in self.memories.values()))
         read = {n: ca.MX.sym(n, _size(s.places[n])) for n in self.states}
         ports = {n: ca.MX.sym("signal", len(at)) for n, at in self.ports.items()}
@@ -172,7 +176,9 @@ class _Law:
         blank = Outputs(self.system, list(self.ports)).blank()
         out = [Argument("t", (), ("time",), ("s",))]
         out.append(Argument("memory", (sum(_size(at) for at in self.memories.values()),)))
-        out += [Argument(n, (_size(self.system.places[n]),), blank[n].labels, blank[n].units) for n in self.states]
+        out += [
+            Argument(n, (_size(self.system.places[n]),), blank[n].labels, blank[n].units) for n in self.states
+        ]
         out += [Argument(n, (len(at),), blank[n].labels, blank[n].units) for n, at in self.ports.items()]
         return out + ([Argument("p", (len(self.own),))] if self.own else [])
 
