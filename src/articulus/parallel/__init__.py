@@ -1,35 +1,54 @@
 """How fast one step of one mechanism can be: counts, task graphs, schedules, machines, deadlines."""
 
 from articulus.parallel import neighborhood, published
+from articulus.parallel.asynchronous import Contraction, contraction, iterate_asynchronously
 from articulus.parallel.branch_and_bound import df_ihs
 from articulus.parallel.counts import Growth, Operations, count, growth, operations
 from articulus.parallel.doubling import prefixes
 from articulus.parallel.grains import call_graph, mechanism_graph, ode_graph, operation_graph, step_graph
 from articulus.parallel.graph import TaskGraph
+from articulus.parallel.latency import (
+    ControlTask,
+    effective_latency,
+    mean_square_error,
+    nonstrict_delays,
+    strict_delay,
+)
 from articulus.parallel.list_schedule import cp_dt_misf, cp_misf
 from articulus.parallel.listing import Program, block_diagram, read_diagram, read_listing
 from articulus.parallel.real_time import Deadline, Timing, deadline, measure
 from articulus.parallel.schedule import Schedule, waits
+from articulus.parallel.systolic_mesh import MeshRun, run_mesh
+from articulus.parallel.systolic_solver import SolverRun, solve_systolic
 
 __all__ = [
+    "Contraction",
+    "ControlTask",
     "Deadline",
     "Growth",
+    "MeshRun",
     "Operations",
     "Program",
     "Schedule",
+    "SolverRun",
     "TaskGraph",
     "Timing",
     "block_diagram",
     "call_graph",
+    "contraction",
     "count",
     "cp_dt_misf",
     "cp_misf",
     "deadline",
     "df_ihs",
+    "effective_latency",
     "growth",
+    "iterate_asynchronously",
+    "mean_square_error",
     "measure",
     "mechanism_graph",
     "neighborhood",
+    "nonstrict_delays",
     "ode_graph",
     "operation_graph",
     "operations",
@@ -37,6 +56,9 @@ __all__ = [
     "published",
     "read_diagram",
     "read_listing",
+    "run_mesh",
+    "solve_systolic",
     "step_graph",
+    "strict_delay",
     "waits",
 ]

@@ -1,0 +1,1 @@
+"""Control laws in a non-strict order."""

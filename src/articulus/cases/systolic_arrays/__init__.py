@@ -1,0 +1,1 @@
+"""Systolic arrays for dynamics of a serial arm."""
