@@ -7,7 +7,6 @@ cause, and all the others count. Chunks are sized by time: what comes out does n
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
@@ -174,6 +173,12 @@ class Folder:
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
         """Keep other drivers out while a block runs."""
+        try:
+            import fcntl
+        except ImportError:
+            raise InputError(
+                f"{self.path}: campaigns run on Linux and macOS, which lock files by flock; this system has no module fcntl"
+            ) from None
         with open(self.path / LOCK, "a") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
