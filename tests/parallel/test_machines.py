@@ -65,7 +65,7 @@ def random_arm(seed: int, n: int) -> art.Mechanism:
     before = "ground"
     for i in range(n):
         B = rng.normal(size=(3, 3))
-        J = B @ B.T + 3 * np.eye(3)
+        J = 0.05 * (B @ B.T) + np.eye(3)
         arm.body(
             f"b{i}", float(rng.uniform(1, 4)), tuple(rng.normal(size=3)),
             (J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]),

@@ -39,10 +39,10 @@ def compute() -> dict:
         ],
         "inertia alone: frequency at which both errors are equal [rad/s]": crossover(1.0, 0.0, 0.0),
         "limits of 1-2-3-4-5-6, slow and fast": [
-            latency(1.0, 4.0, 16.0, ORDERS[0], w) for w in (1e-3, 300.0)
+            latency(1.0, 4.0, 16.0, ORDERS[0], w) for w in (1e-3, 150.0)
         ],
         "limits of 4-5-3-1-6-2, slow and fast": [
-            latency(1.0, 4.0, 16.0, ORDERS[1], w) for w in (1e-3, 300.0)
+            latency(1.0, 4.0, 16.0, ORDERS[1], w) for w in (1e-3, 150.0)
         ],
     }
 
