@@ -24,6 +24,7 @@ from articulus.bench import (
     rows,
     runs,
     shells,
+    spacecraft,
     stable_inversion,
     staircase,
     stochastic,
@@ -80,6 +81,9 @@ def sections(quick: bool) -> list[BenchSection]:
         BenchSection("planned motions", planned.motions),
         BenchSection("campaigns", campaigns.arms),
         BenchSection("large campaigns", campaigns.large),
+        BenchSection("orbits", spacecraft.orbits),
+        BenchSection("wheels in orbit", spacecraft.wheels),
+        BenchSection("hinged panels in orbit", spacecraft.panels),
         BenchSection("Riccati solver", riccati.solver),
         BenchSection("path-integral controller", riccati.path_integral),
     ]

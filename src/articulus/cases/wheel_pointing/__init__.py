@@ -1,0 +1,1 @@
+"""A hub with three wheels points in orbit."""
