@@ -15,7 +15,7 @@ from articulus.cases.stable_inversion.case import inverse
 LIMIT = 0.2
 """Most time [s]."""
 EXACT = 56.08028401
-"""Input at t = pi, from the closed form of the motion inside."""
+"""Input at t = pi, from the closed form of the internal motion."""
 
 
 def example(effort: Effort) -> Iterator[Measurement]:

@@ -1,4 +1,4 @@
-"""Two free bodies, each turning steadily about a principal axis, dock off centre: a plastic impact of two rigid bodies.
+"""Two free bodies, each turning steadily about a principal axis, dock off center: a plastic impact of two rigid bodies.
 
 Up to the capture each pose is known in closed form. The impact keeps linear and angular momentum and leaves one rigid body.
 """
@@ -10,8 +10,8 @@ from articulus.model.mechanism import LoopJoint
 from articulus.simulation.loop.events import Capture
 from articulus.simulation.results.run import Run
 
-CENTRE = np.array([0.1, 0.0, 0.05])
-"""Mass centre of the target in its frame [m]; that of the chaser is its origin."""
+CENTER = np.array([0.1, 0.0, 0.05])
+"""Mass center of the target in its frame [m]; that of the chaser is its origin."""
 END, JUST = 3.0, 1e-9  # s
 GIVEN: dict = {"method": "dormand_prince", "rtol": 1e-12, "atol": 1e-13}
 
@@ -41,11 +41,11 @@ def compute() -> dict:
 def bodies() -> art.Mechanism:
     m = art.Mechanism("docking", gravity=(0, 0, 0))
     m.body("chaser", 100.0, (0, 0, 0), (20, 25, 30))
-    m.body("target", 300.0, tuple(CENTRE), (80, 70, 90))
+    m.body("target", 300.0, tuple(CENTER), (80, 70, 90))
     for name in ("chaser", "target"):
         m.joint(name, art.Free(), "ground", name)
     m.frame("probe", "chaser", (1.0, 0.0, 0.4)).frame("port", "target", (-1.5, 0.0, 0.4))
-    m.frame("centre", "target", tuple(CENTRE))
+    m.frame("center", "target", tuple(CENTER))
     return m.constrain(LoopJoint("weld", art.Fixed(), "probe", "port"))
 
 
@@ -54,14 +54,14 @@ def approach(m: art.Mechanism) -> tuple[np.ndarray, np.ndarray]:
     q, v, d = m.neutral.copy(), np.zeros(m.nv), m.description
     q[d.q_slices["target"]][4:] = 2.75, 0.15, -0.03
     v[d.v_slices["chaser"]] = 0.3, 0.0, 0.0, 0.4, 0.08, 0.0
-    turning, centre = np.array([0.0, 0.0, 0.2]), np.array([0.0, 0.01, 0.02])
-    v[d.v_slices["target"]] = *turning, *(centre - np.cross(turning, CENTRE))
+    turning, center = np.array([0.0, 0.0, 0.2]), np.array([0.0, 0.01, 0.02])
+    v[d.v_slices["target"]] = *turning, *(center - np.cross(turning, CENTER))
     return q, v
 
 
 def moving(m: art.Mechanism, run: Run) -> tuple[np.ndarray, np.ndarray]:
-    """Return rates and velocities of both mass centres at the end, in ground axes, (2, 3) each."""
-    found = np.array([m.velocity(frame, run.q[-1], run.v[-1]) for frame in ("chaser", "centre")])
+    """Return rates and velocities of both mass centers at the end, in ground axes, (2, 3) each."""
+    found = np.array([m.velocity(frame, run.q[-1], run.v[-1]) for frame in ("chaser", "center")])
     return found[:, :3], found[:, 3:]
 
 

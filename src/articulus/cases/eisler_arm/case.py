@@ -131,10 +131,10 @@ def rigid_time() -> float:
     ):
         ends = np.cumsum([0.0, *(length for length, _ in parts)])
         masses = np.array([mass for _, mass in parts] + [point])
-        centres = np.append((ends[1:] + ends[:-1]) / 2, ends[-1])
-        c = float(masses @ centres / masses.sum())
+        centers = np.append((ends[1:] + ends[:-1]) / 2, ends[-1])
+        c = float(masses @ centers / masses.sum())
         own = sum(mass * length**2 / 12 for length, mass in parts)
-        about = float(own + masses @ (centres - c) ** 2)
+        about = float(own + masses @ (centers - c) ** 2)
         m.body(name, float(masses.sum()), (c, 0, 0), (1e-6, about, about))
     m.joint("hub", art.Revolute((0, 0, 1)), "ground", "link1")
     m.joint("elbow", art.Revolute((0, 0, 1)), "link1", "link2", at=(LENGTHS[0], 0, 0))

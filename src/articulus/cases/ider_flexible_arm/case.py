@@ -63,7 +63,7 @@ def compute() -> dict:
     one, two, three = (squares(modes, "A") for modes in (1, 2, 3))
     plan = servo_plan(arm(2), program, MOTORS, q=at(POSE, 2))
     rigid = rigid_moments(0.25)
-    centred = rigid_moments(0.0)
+    centered = rigid_moments(0.0)
     forms = [moments(arm(1), program, at(POSE, 1), form) for form in ("mobility", "augmented", "null_space")]
     tip = line("tip", np.cos(POSE[0]) + LENGTH * np.cos(POSE.sum()), np.sin(POSE[0]) + LENGTH * np.sin(POSE.sum()))  # fmt: skip
     inverse = servo_plan(arm(2, damping=0.02), program, MOTORS, q=at(POSE, 2)).noncausal(
@@ -77,7 +77,7 @@ def compute() -> dict:
         "zeros to the tip, two modes: the slowest unstable one [rad/s]": np.sqrt(squares(2, "tip").min()),
         "unstable zero that the plan shows, two modes [rad/s]": plan.unstable.real,
         "rigid, inertia of link 1 about its joint: moments at 0.25, 0.5, 0.75 s [N m]": rigid[1],
-        "rigid, inertia of link 1 about its mass centre: the same [N m]": centred[1],
+        "rigid, inertia of link 1 about its mass centre: the same [N m]": centered[1],
         "rigid: angles at 0.25 and 1 s [deg]": rigid[0],
         "one mode, forward in time: M2 at 0.25 s [N m]": forms[0][1, 1],
         "three forms of the equations differ by at most 1e-6 N m (1 = yes)": max(

@@ -57,8 +57,8 @@ def from_jacobians(arm: art.Mechanism, q: np.ndarray) -> np.ndarray:
     M = np.zeros((arm.nv, arm.nv))
     for body in arm.description.bodies:
         J, R = arm.jacobian(body.name, q), arm.pose(body.name, q)[:3, :3]
-        centre = J[3:] - np.cross(R @ body.com, J[:3], axisb=0, axisc=0)
-        M += body.mass * centre.T @ centre + J[:3].T @ R @ body.inertia_matrix() @ R.T @ J[:3]
+        center = J[3:] - np.cross(R @ body.com, J[:3], axisb=0, axisc=0)
+        M += body.mass * center.T @ center + J[:3].T @ R @ body.inertia_matrix() @ R.T @ J[:3]
     return M
 
 

@@ -51,11 +51,11 @@ def compute() -> dict:
 
 @dataclass(frozen=True)
 class EllipsoidLink:
-    """One ellipsoid: mass [kg], principal moments of inertia [kg m^2], mass centre and next joint from its own joint [m]."""
+    """One ellipsoid: mass [kg], principal moments of inertia [kg m^2], mass center and next joint from its own joint [m]."""
 
     mass: float
     inertia: np.ndarray
-    centre: np.ndarray
+    center: np.ndarray
     outboard: np.ndarray
 
     @staticmethod
@@ -69,9 +69,9 @@ def pendulum(links: list[EllipsoidLink]) -> art.Mechanism:
     tree = art.Mechanism("pendulum", gravity=tuple(GRAVITY))
     for i, own in enumerate(links):
         at = links[i - 1].outboard if i else SUPPORT
-        tree.body(f"body{i}", mass=own.mass, com=tuple(own.centre), inertia=tuple(own.inertia))
+        tree.body(f"body{i}", mass=own.mass, com=tuple(own.center), inertia=tuple(own.inertia))
         tree.joint(f"ball{i}", art.Spherical(), f"body{i - 1}" if i else "ground", f"body{i}", at=tuple(at))
-        tree.frame(f"centre{i}", f"body{i}", at=tuple(own.centre))
+        tree.frame(f"center{i}", f"body{i}", at=tuple(own.center))
     return tree
 
 
@@ -101,7 +101,7 @@ class PendulumChain:
         q, v = self.random_state(rng)
         _, x, _ = self.state(q, v)
         found = [np.array(ca.DM(rotation(ca.SX(ca.DM(p))))) for p in x.reshape(-1, 11)[:, 3:7]]
-        poses = [np.array(self.tree.function("pose", [f"centre{i}"])(q))[:3, :3] for i in range(self.n)]
+        poses = [np.array(self.tree.function("pose", [f"center{i}"])(q))[:3, :3] for i in range(self.n)]
         return float(np.abs(np.array(found) - poses).max())
 
     def along(self, rng: np.random.Generator) -> dict:
@@ -169,7 +169,7 @@ class PendulumChain:
         places, x, xdot = [], [], []
         for i in range(self.n):
             p = quaternion_product(p, q[4 * i : 4 * i + 4])
-            frame = [f"centre{i}"]
+            frame = [f"center{i}"]
             places.append(np.array(tree.function("pose", frame)(q))[:3, 3])
             V = np.array(tree.function("velocity", frame)(q, v)).ravel()
             A = np.array(tree.function("acceleration", frame)(q, v, vdot)).ravel()

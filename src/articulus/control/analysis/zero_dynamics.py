@@ -73,7 +73,7 @@ def zero_dynamics(plant: Any, input: str | None = None, output: str | None = Non
         worst = zeros[~good][np.argmax(zeros[~good].real if pair.period is None else np.abs(zeros[~good]))]
         doubtful(
             f"zero_dynamics: from {input} to {output} the plant is not minimum phase, zero at {worst:.6g}; inverting it (computed "
-            "torque at the tip, exact tracking, high gain) makes the motion inside grow"
+            "torque at the tip, exact tracking, high gain) makes the internal motion grow"
         )
     return ZeroDynamics(
         input, output, len(pair.A) - len(A), inside, V, zeros.astype(complex), bool(good.all())

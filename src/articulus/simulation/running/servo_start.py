@@ -22,7 +22,7 @@ SMALL = 1e-5
 
 
 def check_servo_constraints(system: System, c: np.ndarray, p: np.ndarray, t0: float, t_end: float) -> None:
-    """Refuse motors that cannot produce the motion at the start; warn of an unstable motion inside.
+    """Refuse motors that cannot produce the motion at the start; warn of an unstable internal motion.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""Bounded motion inside as a boundary value problem: collocation at Gauss points, Newton's method, mesh refined to an error.
+"""Bounded internal motion as a boundary value problem: collocation at Gauss points, Newton's method, mesh refined to an error.
 
 The interval is the motion with padding on both sides. At its first end eta has no part in the stable subspace of the zero dynamics, so
 that it comes out of the equilibrium along the unstable one; at its last end it has no part in the unstable subspace. The subspaces
-are the tangents of the manifolds; over the padding the motion inside decays so far that they differ by less than the tolerance.
+are the tangents of the manifolds; over the padding the internal motion decays so far that they differ by less than the tolerance.
 
 Slopes at the stages are eliminated interval by interval; what is left is a banded system in the values at the nodes. Its solution for the
 differences between one step and two of half the length is the error of the whole, by which the mesh is refined.
@@ -60,7 +60,7 @@ class Internal:
 
 
 def collocation(problem: BoundedProblem, tolerance: float) -> Internal:
-    """Return the bounded motion inside.
+    """Return the bounded internal motion.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def collocation(problem: BoundedProblem, tolerance: float) -> Internal:
         t, eta, K = _refine(t, eta, K, defect, tolerance / worst)
         if len(t) > MOST_INTERVALS:
             raise NumericalError(
-                f"stable_inversion: error {worst:.2g} of the motion inside with {len(t) - 1} intervals; expected {tolerance:g}: give a larger tolerance, or the "
+                f"stable_inversion: error {worst:.2g} of the internal motion with {len(t) - 1} intervals; expected {tolerance:g}: give a larger tolerance, or the "
                 "wanted motion is not smooth between its start and end"
             )
 
@@ -127,7 +127,7 @@ def newton(
             break
         last = size
     raise NumericalError(
-        f"stable_inversion: Newton's method on the motion inside does not converge (last change {size:.3g}); the theorem promises a solution for small motions "
+        f"stable_inversion: Newton's method on the internal motion does not converge (last change {size:.3g}); the theorem promises a solution for small motions "
         "only: take a smaller or slower motion, and look whether the zeros change sign on the way"
     )
 

@@ -98,7 +98,7 @@ def end(form: NormalForm, x: np.ndarray, u: np.ndarray, duration: float, where: 
         listed = ", ".join(f"{z:.6g}" for z in zeros[near])
         raise NumericalError(
             f"{form.system.name}: zeros on or next to the imaginary axis at the {where} of the motion: {listed} rad/s; expected real parts of at least "
-            f"{limit[near].max():.3g} in size: the motion inside would neither die out forward nor backward in time. Give what is inside some "
+            f"{limit[near].max():.3g} in size: the internal motion would neither die out forward nor backward in time. Give what is inside some "
             "damping (1e-3 of critical is enough), or choose other outputs or inputs"
         )
     stable, unstable = (

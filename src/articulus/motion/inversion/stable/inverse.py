@@ -52,7 +52,7 @@ def stable_inversion(
         The wanted outputs; see `articulus.motion.inversion.stable.wanted.wanted`. At rest before its start and after its end; derivatives below the relative
         degree have to be continuous there.
     method : str
-        "collocation": Newton's method on the boundary value problem of the motion inside, with a refined mesh.
+        "collocation": Newton's method on the boundary value problem of the internal motion, with a refined mesh.
         "picard": two-sided Picard iteration, for motions inside that are nearly linear.
     start, end : float [s]
         Of a motion given as an expression or function.
@@ -61,7 +61,7 @@ def stable_inversion(
     eta : SX
         Internal coordinates of one's choice, functions of `system.x`.
     tolerance : float [-]
-        Error of the motion inside, over its largest distance from rest; also what may be left of it at the ends of the times.
+        Error of the internal motion, over its largest distance from rest; also what may be left of it at the ends of the times.
     pre, post : float [s]
         Time before and after the motion; chosen by the slowest zeros if not given.
     step : float [s]
@@ -103,7 +103,7 @@ def _result(
     x = problem.states(t, eta)
     u = problem.inputs(t, x)
     flow = flow_residual(problem, inside)
-    if flow > FLOW:  # intervals long for the whole state, though not for the motion inside
+    if flow > FLOW:  # intervals long for the whole state, though not for the internal motion
         flow = flow_residual(problem, inside, parts=16)
     form = problem.form
     figures = {

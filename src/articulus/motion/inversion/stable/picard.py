@@ -1,4 +1,4 @@
-"""Bounded motion inside by a two-sided Picard iteration.
+"""Bounded internal motion by a two-sided Picard iteration.
 
 With A of the zero dynamics at the equilibrium before the motion, split into a stable and an unstable block, each sweep solves
 
@@ -33,7 +33,7 @@ MOST_POINTS = 60_000
 
 
 def picard(problem: BoundedProblem, tolerance: float) -> Internal:
-    """Return the bounded motion inside; the intervals are halved until the result changes by less than the tolerance.
+    """Return the bounded internal motion; the intervals are halved until the result changes by less than the tolerance.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def _iterate(grid: Sweep, eta: np.ndarray | None, tolerance: float) -> tuple[np.
         last = change
     raise NumericalError(
         f"stable_inversion: Picard's iteration does not converge: after {count} sweeps the change is {change:.3g}, before {last:.3g} (ratio {change / last:.3g}); the "
-        "motion inside is too nonlinear for it: take method='collocation' (Newton's method), or a smaller motion"
+        "internal motion is too nonlinear for it: take method='collocation' (Newton's method), or a smaller motion"
     )
 
 

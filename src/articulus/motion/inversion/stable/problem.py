@@ -13,7 +13,7 @@ from articulus.motion.inversion.stable.normal_form import NormalForm
 from articulus.motion.inversion.stable.wanted import Wanted
 
 LEAST_DECAY = 1e-2
-"""What may be left of the slowest motion inside at the ends of an interval that the user chose."""
+"""What may be left of the slowest internal motion at the ends of an interval that the user chose."""
 STATIONS = 33
 """Outputs along the motion at which the state of rest is found, for the first estimate."""
 
@@ -93,7 +93,7 @@ def boundary_problem(
     x0 : array, (n,)
         Estimate of the state of rest before the motion.
     tolerance : float [-]
-        What may be left of the motion inside at the ends of the interval.
+        What may be left of the internal motion at the ends of the interval.
     pre, post : float [s]
         How much is added before and after the motion; by the slowest zeros if not given.
     """
@@ -162,6 +162,6 @@ def _pad(rates: np.ndarray, tolerance: float, given: float | None, name: str, sy
     if given < 0 or math.exp(-slowest * given) > LEAST_DECAY:
         raise InputError(
             f"{system}: {name} = {given:g} s is too short for the zero with real part {slowest:.4g} rad/s in size: {math.exp(-slowest * max(given, 0.0)):.2g} of the "
-            f"motion inside is left at the end; expected at least {math.log(1 / LEAST_DECAY) / slowest:.4g} s, and {math.log(1 / tolerance) / slowest:.4g} s for {tolerance:g}"
+            f"internal motion is left at the end; expected at least {math.log(1 / LEAST_DECAY) / slowest:.4g} s, and {math.log(1 / tolerance) / slowest:.4g} s for {tolerance:g}"
         )
     return float(given)
