@@ -10,9 +10,10 @@ from articulus.declared.field import pick
 from articulus.errors import ArticulusError, InputError, ModelError, did_you_mean
 from articulus.model.files.data_file import load_data
 from articulus.model.files.report import Report
+from articulus.model.files.toml.fields import CONSTRAINTS
 from articulus.model.files.toml.numbers import short_text
 from articulus.model.load import load
-from articulus.model.mechanism import Description
+from articulus.model.mechanism import Constraint, Description
 from articulus.simulation.loop.component import Actuator, Component
 from articulus.simulation.loop.components import Observer
 from articulus.simulation.loop.contact import SHAPES
@@ -107,6 +108,8 @@ class Components(Courses):
                 return self.component(given, at, field.record or Component)
             case "shape":
                 return self._shape(given, at)
+            case "constraint":
+                return self._constraints(given, at)
             case "record":
                 return self._observer(given, at)
             case "model":
@@ -141,6 +144,50 @@ class Components(Courses):
             self.report.add(f"{at}.type", f"'{given['type']}'", "the type of a shape", hint)
             return None
         return self._object(types[given["type"]], given, at, ("type",))
+
+    def _constraints(self, given: Any, at: str) -> tuple[Constraint, ...] | None:
+        """Return constraints: tables with type and name, or names of constraints of the mechanism."""
+        items = given if isinstance(given, list) else [given]
+        return self._all(
+            [
+                self._constraint(each, f"{at}[{i}]" if isinstance(given, list) else at)
+                for i, each in enumerate(items)
+            ]
+        )
+
+    def _constraint(self, given: Any, at: str) -> Constraint | None:
+        if isinstance(given, str) and self.description is not None:
+            own = {c.name: c for c in self.description.constraints}
+            if given not in own:
+                self.report.add(
+                    at,
+                    f"no constraint '{given}'",
+                    "the name of a constraint of the model, or a table",
+                    did_you_mean(given, own),
+                )
+            return own.get(given)
+        if not isinstance(given, dict):
+            self.report.add(
+                at,
+                short_text(given),
+                'a table, such as {type = "prescribed_point", name = "line", frame = "tip", x = 0.5}',
+            )
+            return None
+        before = len(self.report.findings)
+        name, kind = self.text(given, "name", at), self.text(given, "type", at)
+        if kind is not None and kind not in CONSTRAINTS:
+            self.report.add(f"{at}.type", f"'{kind}'", "a constraint type", did_you_mean(kind, CONSTRAINTS))
+        if len(self.report.findings) > before:
+            return None
+        turning = self._turning(given) if "joint" in given else [False]
+        held = self.arguments(CONSTRAINTS[kind or ""], given, at, turning, ("type", "name"))
+        if len(self.report.findings) > before:
+            return None
+        try:
+            return CONSTRAINTS[kind or ""](name, **held)
+        except InputError as error:
+            self.report.add_error(at, error)
+            return None
 
     def _observer(self, given: Any, at: str) -> Observer | None:
         if not isinstance(given, dict):

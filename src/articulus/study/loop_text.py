@@ -19,7 +19,7 @@ from articulus.model.files.report import Report
 from articulus.model.files.toml.lines import key_lines
 from articulus.model.files.toml.numbers import Declared, parameter_text
 from articulus.model.files.toml.reader import load_tables
-from articulus.model.files.toml.writer import function_text, quote
+from articulus.model.files.toml.writer import constraint_pairs, function_text, quote
 from articulus.model.mechanism import Parameter, Varying
 from articulus.model.mechanism.expression import text_of
 from articulus.simulation.loop.component import Component
@@ -118,6 +118,12 @@ def _value(field: Field, held: Any, where: str) -> str:
             return _inline(iter([f"type = {quote(held.type_name)}", *_pairs(held, where)]))
         case "shape" if isinstance(held, tuple):
             return "[" + ", ".join(_value(field, shape, where) for shape in held) + "]"
+        case "constraint" if isinstance(held, tuple):
+            return (
+                "["
+                + ", ".join(_inline(iter([f"name = {quote(c.name)}", *constraint_pairs(c)])) for c in held)
+                + "]"
+            )
         case "record" if isinstance(held, Observer):
             return _inline(_pairs(held, where))
         case "names" | "component" | "text" | "refers" | "signal" if isinstance(held, str):

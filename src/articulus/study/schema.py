@@ -80,6 +80,9 @@ def _object_schema(field: Field) -> Schema:
             if not field.many
             else ref("shape")
         )
+    if field.kind == "constraint":
+        one = {"anyOf": [TEXT, ref("constraint")]}
+        return {"anyOf": [one, {"type": "array", "items": one}]}
     return {"pose": ref("pose"), "function": ref("function"), "visual": ref("visual"), "model": TEXT}[
         field.kind
     ]
@@ -206,6 +209,7 @@ def _study_definitions() -> dict[str, Schema]:
             "component": one_of_type(components),
             "shape": _objects({kind.type_name: kind for kind in SHAPES}),
             "observer": _table(Observer),
+            "constraint": _objects(CONSTRAINTS, {"name": TEXT}),
             "event": one_of_type({name: _event(kind) for name, kind in EVENTS.items()}),
             "distribution": _distribution(),
         }

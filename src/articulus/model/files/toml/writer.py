@@ -138,6 +138,11 @@ def _constraint(constraint: Constraint) -> Iterator[str]:
     if isinstance(constraint, LoopJoint):
         yield from _joint_pairs(constraint, constraint.joint)
         return
+    yield from constraint_pairs(constraint)
+
+
+def constraint_pairs(constraint: Constraint) -> Iterator[str]:
+    """Yield type and keys of a constraint but for its name; raise InputError for one that has no form in a file."""
     kind = type(constraint)
     if CONSTRAINTS.get(constraint.type_name) is not kind:
         raise InputError(

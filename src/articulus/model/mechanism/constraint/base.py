@@ -78,6 +78,7 @@ class Constraint(abc.ABC):
         Whether `residual` restricts positions, g(q, t) = 0, or velocities, A(q, t) v + b(q, t) = 0.
     """
 
+    in_file: ClassVar[str] = "constraint"
     type_name: ClassVar[str]
     table: ClassVar[str] = "constraint"
     holonomic: ClassVar[bool] = True

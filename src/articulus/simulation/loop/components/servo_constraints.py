@@ -13,6 +13,7 @@ from articulus.dynamics.closed_equations import ClosedEquations
 from articulus.dynamics.constraints import Constraints
 from articulus.dynamics.loops.base import ConstraintProblem
 from articulus.dynamics.loops.servo import FORMS, joint_directions, mobility, servo
+from articulus.errors import ModelError
 from articulus.model.mechanism import Constraint, Description
 from articulus.model.mechanism.numbers import as_number, convert, quantity, value_of
 from articulus.simulation.loop.component import Controller, Scope
@@ -123,7 +124,13 @@ class ServoConstraints(Controller):
         d = description
         parts = (d.name, d.bodies, d.connections, d.frames, d.gravity, d.source)
         own = [c for c in d.constraints if c not in self.program]
-        whole = Description.build(*parts, (*own, *self.program), couplings=d.couplings)
+        try:
+            whole = Description.build(*parts, (*own, *self.program), couplings=d.couplings)
+        except ModelError as error:
+            first = error.findings[0]
+            raise wrong(
+                self, "program", f"{first.where}: {first.found}", first.expected, first.hint
+            ) from None
         rows = sum(len(c.row_names(whole)) for c in self.program)
         if rows != len(self.joints):
             raise wrong(
