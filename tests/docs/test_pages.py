@@ -57,6 +57,7 @@ PAGES = [
     "docs/campaign/results.md",
     "docs/campaign/search.md",
     "docs/spacecraft.md",
+    "docs/tutorial_small_satellite.md",
     "docs/tutorial_campaign.md",
     "docs/trajectory/time_elements.md",
     "docs/trajectory/riccati.md",
