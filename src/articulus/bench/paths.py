@@ -139,13 +139,13 @@ def _from_state_to_state(
     effort: Effort,
     bar: FigureLimit | None = None,
 ) -> Measurement:
-    run = point_to_point(start, end, **ends, **limits)
+    run = point_to_point(start, end, **{**ends, **limits})
     first, last, speeds = start, end, ends
     if len(start) == 1:  # as one motion is asked for
         first, last, speeds = start[0], end[0], {name: x[0] for name, x in ends.items()}
 
     def ours() -> Any:
-        return point_to_point(first, last, **speeds, **limits)
+        return point_to_point(first, last, **{**speeds, **limits})
 
     mine = Contender("articulus", ours, len(start))
     ruckig = peers.module("ruckig", "InputParameter")

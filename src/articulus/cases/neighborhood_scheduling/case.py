@@ -50,7 +50,7 @@ def equations(data: dict[int, np.ndarray]) -> np.ndarray:
     """Return Q of table 2, element by element; indices go round."""
     B, D, F, H, J, L, N = (data[k] for k in range(1, 8))
     n = len(B)
-    A, G, M = [B[0]], [], []
+    A, G, M = [B[0]], list[np.ndarray](), list[np.ndarray]()
     for i in range(1, n):
         A.append(A[-1] @ B[i])
     C, E = [a @ d for a, d in zip(A, D)], [a @ f for a, f in zip(A, F)]

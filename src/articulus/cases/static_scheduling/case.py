@@ -43,5 +43,5 @@ def random_graphs() -> list[tuple[TaskGraph, int]]:
         n = int(rng.integers(20, 120))
         near = [(a, b) for b in range(n) for a in range(max(0, b - 20), b)]
         edges = [edge for edge, chosen in zip(near, rng.random(len(near)) < 0.12) if chosen]
-        out.append((TaskGraph.of(rng.integers(1, 10, n), edges), int(rng.integers(2, 6))))
+        out.append((TaskGraph.of(rng.integers(1, 10, n).tolist(), edges), int(rng.integers(2, 6))))
     return out
