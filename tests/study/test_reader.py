@@ -189,7 +189,7 @@ MISTAKES = {
     "same name": ('name = "gyro"', 'name = "servo"', "component[1]", "a second time"),
     "joint of the state": ("joint1 = \"30 deg\"", 'joint3 = "30 deg"', "initial.q.joint3", "did you mean 'joint"),
     "unit of the state": ('"30 deg"', '"30 mm"', "initial.q.joint1", "measures [m], not [rad]"),
-    "method": ('step = "1 ms"', 'step = "1 ms"\nmethod = "rk5"', "run.method", "did you mean 'rk4'?"),
+    "method": ('step = "1 ms"', 'step = "1 ms"\nmethod = "rk44"', "run.method", "did you mean 'rk4'?"),
     "steps": ('t_end = "0.5 s"', 't_end = "0.5004 s"', "run.t_end", "500.4 steps"),
     "samples": ('sample = "10 ms"', 'sample = "1.5 ms"', "run.sample", "a whole number of steps"),
     "endless steps": ('step = "1 ms"', "step = 1e-320", "run.t_end", "inf steps"),
@@ -367,5 +367,6 @@ def test_every_component_without_code_can_be_written() -> None:
         "record",
         "model",
         "shape",
+        "constraint",
     }
     assert len(TYPES) >= 27
