@@ -146,7 +146,8 @@ def _array(a: np.ndarray, rng: random.Random) -> np.ndarray:
         return a
     if a.dtype.kind in "fc" and a.size:
         a = a.copy()
-        a.flat[rng.randrange(a.size)] = rng.choice([1e308, -1e308, np.nan, np.inf, 1e-320, -1.0, 0.0])
+        with np.errstate(over="ignore"):  # 1e308 among single precision
+            a.flat[rng.randrange(a.size)] = rng.choice([1e308, -1e308, np.nan, np.inf, 1e-320, -1.0, 0.0])
     return a
 
 
@@ -272,12 +273,13 @@ def _obj() -> list[bytes]:
 
 
 def _checkpoints() -> list[bytes]:
-    from articulus.simulation.running.checkpoint import Checkpoint, State
+    from articulus.simulation.results.status import FinalState
+    from articulus.simulation.running.checkpoint import Checkpoint
 
     def write(place: Path) -> None:
         log = {"t": np.arange(3.0), "x": np.ones((3, 4))}
         rng: dict = np.random.default_rng(1).bit_generator.state
-        state = State(5, 0.1, np.ones(4), rng)
+        state = FinalState(5, 0.1, np.ones(4), rng)
         checkpoint.write(place, Checkpoint("m", {"a": 1}, state, log, (), (), {"steps": 5}))
 
     place = _checkpoint_folder() / "good.checkpoint"

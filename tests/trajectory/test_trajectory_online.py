@@ -136,6 +136,20 @@ def test_settings_of_the_page_hold_a_robot(ur5: art.Mechanism) -> None:
     assert run.q[run.t > 2.5] == pytest.approx(np.tile(END, ((run.t > 2.5).sum(), 1)), abs=0.1)
 
 
+def test_a_panda_with_its_finger() -> None:
+    """Joints 1 and 3 turn about one axis here, the neutral position is beyond joint 4's limits, the finger has 4 cm: 1.2 rad off before."""
+    path = ROBOTS / "panda_description/urdf/panda.urdf"
+    if not path.exists():
+        pytest.skip("example-robot-data is not there")
+    panda = art.load(str(path))
+    q0 = (panda.limits.lower + panda.limits.upper) / 2
+    goal = q0 + [0.5, -0.3, 0.4, 0.3, 0.2, -0.4, 0.5, 0.0]
+    law = PathIntegral(reaching(panda, goal, step=0.02, steps=25), samples=512, noise=0.1, temperature=0.1)
+    run = art.simulate(panda, 3.0, q0=q0, controller=law.controller(), step=2e-3, seed=1)
+    assert run.ok, run.warnings
+    assert run.q[run.t > 2.5] == pytest.approx(np.tile(goal, ((run.t > 2.5).sum(), 1)), abs=0.1)
+
+
 def test_a_payload_that_the_model_does_not_have_leaves_no_offset(ur5: art.Mechanism) -> None:
     """1 kg at the wrist of a UR5: 51 mrad without an estimate of the disturbance; held at rest it is what gravity makes of the mass."""
     loaded = ur5.with_inertia("wrist_3_link", mass=1.2)

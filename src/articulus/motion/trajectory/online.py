@@ -190,7 +190,7 @@ def reaching(
     steps : int
         Of the horizon.
     start : positions
-        About which the search begins; neutral if not given.
+        About which the search begins; those within the limits that are next to neutral if not given.
     position, velocity, input, final : float
         Weights.
     joints : sequence of str
@@ -204,7 +204,7 @@ def reaching(
         "semi_implicit_euler" or "rk4".
     """
     m = mechanism
-    begin = m.neutral if start is None else start
+    begin = np.clip(m.neutral, m.limits.lower, m.limits.upper) if start is None else start
     task = Task(
         m,
         begin,

@@ -28,6 +28,9 @@ from articulus.motion.trajectory.stages import Stages
 DAMPING = 2.5
 """Rate at which the base law brakes, over that of the horizon."""
 
+OF_RANGE = 0.1
+"""Largest standard deviation of positions by noise, over the range of the joint: a gripper of centimeters beside joints of radians."""
+
 
 class PathIntegral(Online):
     """The sampling controller of a mechanism, called with t, q and v.
@@ -40,7 +43,7 @@ class PathIntegral(Online):
         Predictions at every call.
     noise : float or array, (nu,)
         Standard deviation of the noise: of the positions at the end of the horizon that it makes by itself [rad or m], by way of the
-        inertia that the motors feel; of the inputs no more than this part of their sizes.
+        inertia that the motors feel; of the inputs no more than this part of their sizes, of positions no more than a tenth of the range.
     temperature : float
         Over the spread of the costs (their standard deviation): small values follow the best predictions, large ones their mean.
     rho : float
@@ -73,7 +76,6 @@ class PathIntegral(Online):
         self._p = np.zeros((samples, self._loop.np))
         self._p[:, ROUNDS] = np.arange(samples)
         self._p[:, ROUNDS + 1 :] = np.concatenate([[s.h, rho], np.zeros(2 * nu * nu), *s.box])
-        self._noise = noise * np.ones(nu)
         self._w = np.zeros((s.steps + 1, nu))
         self._lost = np.full(samples, kernel.NEVER)
         self._log = np.zeros((samples, s.steps + 1, nu))
@@ -81,6 +83,8 @@ class PathIntegral(Online):
         self._rho = float(rho)
         self._seed = 0
         super().__init__(stages, offset_free)
+        width = np.subtract(self.mechanism.limits.upper, self.mechanism.limits.lower)[self._places]
+        self._noise = np.minimum(noise * np.ones(nu), OF_RANGE * width)
 
     def seed(self, number: int) -> None:
         """Take the seed of a run: equal seeds give equal noise."""
@@ -132,6 +136,7 @@ class PathIntegral(Online):
     def _gains(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the inputs that noise of unit variance gives and those that brake speeds of one, (nu, nu) each, by the inertia that motors feel.
 
+        Column by column: each acceleration is drawn as large as all inputs that it takes allow, so that it remains one of its own joint alone.
         Accelerations of standard deviation a, new in each of N steps h, end at positions of standard deviation a h^2 sqrt(N^3 / 3).
         """
         s = self.stages
@@ -139,9 +144,8 @@ class PathIntegral(Online):
         felt = np.linalg.inv(mobility)
         spread = felt * self._noise / (s.h**2 * np.sqrt(s.steps**3 / 3))
         most = self._noise * s.input_scale
-        return spread * np.minimum(1.0, most / np.linalg.norm(spread, axis=1))[:, None], DAMPING / (
-            s.h * s.steps
-        ) * felt
+        allowed = np.min(most[:, None] / np.maximum(np.abs(spread), 1e-300), axis=0)
+        return spread * np.minimum(1.0, allowed), DAMPING / (s.h * s.steps) * felt
 
 
 def _prediction(s: Stages) -> ca.Function:

@@ -51,7 +51,7 @@ class Checkpoint:
         Fingerprint of the mechanism.
     settings : dict
         All that decides the numbers of the run: plain numbers, texts, lists and dicts.
-    state : records.State
+    state : FinalState
     log : dict of str to array, (rows, ...)
         What was logged so far, time first.
     events : tuple of Occurrence
@@ -131,7 +131,7 @@ class Writer:
 
         Parameters
         ----------
-        state : records.State
+        state : FinalState
             State of the run.
         rows : dict of str to array, (new rows, ...)
             What was logged since the last checkpoint.
