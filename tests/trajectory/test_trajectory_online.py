@@ -143,7 +143,7 @@ def test_a_panda_with_its_finger() -> None:
         pytest.skip("example-robot-data is not there")
     panda = art.load(str(path))
     q0 = (panda.limits.lower + panda.limits.upper) / 2
-    goal = q0 + [0.5, -0.3, 0.4, 0.3, 0.2, -0.4, 0.5, 0.0]
+    goal = q0 + np.array([0.5, -0.3, 0.4, 0.3, 0.2, -0.4, 0.5, 0.0])
     law = PathIntegral(reaching(panda, goal, step=0.02, steps=25), samples=512, noise=0.1, temperature=0.1)
     run = art.simulate(panda, 3.0, q0=q0, controller=law.controller(), step=2e-3, seed=1)
     assert run.ok, run.warnings
