@@ -11,6 +11,7 @@ from articulus.bench import (
     campaigns,
     contacts,
     equations,
+    exported,
     first,
     flexible,
     flexible_beams,
@@ -47,6 +48,7 @@ def sections(quick: bool) -> list[BenchSection]:
     always = [
         BenchSection("forward dynamics", rows.forward),
         BenchSection("forward dynamics against generated C", rows.generated_c),
+        BenchSection("exported C", exported.exported),
         BenchSection("forward dynamics against MuJoCo", rows.mujoco),
         BenchSection("inverse dynamics, mass matrix", rows.inverse),
         BenchSection("derivatives", rows.derivatives),

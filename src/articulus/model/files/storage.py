@@ -142,7 +142,8 @@ def replacing(path: StrPath) -> Iterator[Path]:
         try:
             yield Path(name)
             with open(name, "rb") as file:
-                os.fchmod(file.fileno(), _mode(place))
+                if hasattr(os, "fchmod"):  # not on Windows
+                    os.fchmod(file.fileno(), _mode(place))
                 os.fsync(file.fileno())
             os.replace(name, place)
         except BaseException:
