@@ -11,6 +11,7 @@ from articulus.spacecraft.eclipse import sunlight
 from articulus.spacecraft.epoch import FRAME, Epoch, precession
 from articulus.spacecraft.fields import GravityField, MagneticField
 from articulus.spacecraft.harmonics import potential
+from articulus.spacecraft.momentum import momentum_gains, station_matrices
 from articulus.spacecraft.orbit import Orbit, OrbitState, lvlh
 from articulus.spacecraft.planet import EARTH, Planet
 from articulus.spacecraft.propagate import OrbitRun, propagate
@@ -31,10 +32,12 @@ __all__ = [
     "Planet",
     "WheelData",
     "lvlh",
+    "momentum_gains",
     "moon_position",
     "potential",
     "precession",
     "propagate",
+    "station_matrices",
     "sun_position",
     "sunlight",
 ]

@@ -308,6 +308,7 @@ def test_numbers_may_be_parameters(kind: type) -> None:
         "altitudes",
         "densities",
         "scale_height",
+        "gains",
         "gimbal",
         "spin",
         "angle",

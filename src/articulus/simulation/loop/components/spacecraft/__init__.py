@@ -19,6 +19,8 @@ from articulus.simulation.loop.components.spacecraft.environment import SpaceEnv
 from articulus.simulation.loop.components.spacecraft.guidance import HillPointing, InertialPointing
 from articulus.simulation.loop.components.spacecraft.harmonic_gravity import HarmonicGravity
 from articulus.simulation.loop.components.spacecraft.magnetorquer import Magnetorquer
+from articulus.simulation.loop.components.spacecraft.microgravity import Microgravity
+from articulus.simulation.loop.components.spacecraft.momentum_management import MomentumManagement
 from articulus.simulation.loop.components.spacecraft.sky_sensors import (
     DriftingGyro,
     Magnetometer,
@@ -30,7 +32,7 @@ from articulus.simulation.loop.components.spacecraft.tachometer import Tachomete
 from articulus.simulation.loop.components.spacecraft.third_bodies import ThirdBodies
 from articulus.simulation.loop.components.spacecraft.wheel_imbalance import WheelImbalance
 
-SENSORS = (SpaceEnvironment, StarTracker, DriftingGyro, Magnetometer, SunSensor, Tachometer)
+SENSORS = (SpaceEnvironment, StarTracker, DriftingGyro, Magnetometer, SunSensor, Tachometer, Microgravity)
 CONTROLLERS = (
     AttitudeFilter,
     InertialPointing,
@@ -43,6 +45,7 @@ CONTROLLERS = (
     SchmittTrigger,
     MomentumDumping,
     BDotDamping,
+    MomentumManagement,
 )
 ACTUATORS = (Magnetorquer, ControlMomentGyro)
 DISTURBANCES = (HarmonicGravity, ThirdBodies, AtmosphericDrag, SolarPressure, WheelImbalance)
@@ -59,7 +62,9 @@ __all__ = [
     "InertialPointing",
     "Magnetometer",
     "Magnetorquer",
+    "Microgravity",
     "MomentumDumping",
+    "MomentumManagement",
     "MrpFeedback",
     "MrpSteering",
     "QuaternionFeedback",
