@@ -37,6 +37,7 @@ PAGES = [
     "docs/tutorial_pointing.md",
     "docs/control/poles.md",
     "docs/design/gradients.md",
+    "docs/design/fits.md",
     "docs/control/sampled_response.md",
     "docs/control/reduction.md",
     "docs/control/synthesis.md",

@@ -15,6 +15,7 @@ from articulus.cli.count import count
 from articulus.cli.deadline import deadline
 from articulus.cli.demo import demo
 from articulus.cli.export import export
+from articulus.cli.fit import fit
 from articulus.cli.info import info
 from articulus.cli.linear import design_controller, invert, linearize, reduce
 from articulus.cli.models import models
@@ -70,7 +71,7 @@ def _root(
 
 
 for _command in (
-    info, models, count, schedule, deadline, run, plan, linearize, reduce, design_controller, invert, verify, bench, view, drive, export,
+    info, models, count, schedule, deadline, run, fit, plan, linearize, reduce, design_controller, invert, verify, bench, view, drive, export,
     demo, schema,
 ):  # fmt: skip
     app.command()(_command)
