@@ -82,11 +82,12 @@ def test_directions_that_cannot_be_told_are_named(loop):
 def test_wrong_loops_are_doubted(loop):
     m = loop.mechanism
     stiff = art.Loop(m, PD(kp=(8.7, 4.0), kd=(1.0, 0.5), target=(0.4, -0.3)))
-    with pytest.warns(DoubtfulResult, match=r"no white noise"):
+    with pytest.warns(DoubtfulResult):
         found = art.design.fit(
             art.design.Experiment(record(loop), stiff, list(NOISE), *START), ("m1", "b"), force=True
         )
     assert not found.ok
+    assert any("no white noise" in w for w in found.warnings)
     assert found.verdict.startswith("doubtful")
 
 
