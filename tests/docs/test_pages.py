@@ -52,6 +52,7 @@ PAGES = [
     "docs/trajectory/methods.md",
     "docs/trajectory/paths.md",
     "docs/trajectory/flexible.md",
+    "docs/codesign.md",
     "docs/campaign/index.md",
     "docs/campaign/running.md",
     "docs/campaign/distributions.md",

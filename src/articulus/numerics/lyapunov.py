@@ -64,6 +64,13 @@ class Lyapunov:
         found, scale, _ = scipy.linalg.lapack.dtrsyl(self.T, self.T, -self.Z.T @ right @ self.Z, tranb="T")
         return outer * (self.Z @ (found / scale) @ self.Z.T)
 
+    def solve_transposed(self, Q: np.ndarray) -> np.ndarray:
+        """Return Y with A' Y + Y A + Q = 0, the adjoint of `solve`; not of sampled equations."""
+        inner = 1.0 / (self.scale[:, None] * self.scale)
+        right = -self.Z.T @ (Q / inner) @ self.Z
+        found, scale, _ = scipy.linalg.lapack.dtrsyl(self.T, self.T, right, trana="T")
+        return inner * (self.Z @ (found / scale) @ self.Z.T)
+
 
 def covariance(A: np.ndarray, Q: np.ndarray, sampled: bool = False) -> np.ndarray:
     """Return X with A X + X A' + Q = 0 (sampled: A X A' - X + Q = 0) of a stable A, refined once."""

@@ -1,0 +1,1 @@
+"""Structure and controller of the DRAPER I truss, McLaren & Slater 1989."""

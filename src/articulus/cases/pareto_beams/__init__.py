@@ -1,0 +1,1 @@
+"""Fronts between mass and control of beams, Salama et al. 1989."""
