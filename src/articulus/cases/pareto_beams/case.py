@@ -61,7 +61,9 @@ def compute() -> dict:
     first, second = np.array(CANTILEVER), np.array(TAPERED)
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # no restart finds better designs, the front does not go backwards
-        beam_front = TradeOff.of(one, energy, 1e-7).front((0.0001, 0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9), restarts=1)
+        beam_front = TradeOff.of(one, energy, 1e-7).front(
+            (0.0001, 0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9), restarts=1
+        )
         hub_front = TradeOff.of(two, tip(EFFORT), 1e-3).front(
             (0.1, 0.3, 0.5, 0.7, 0.9), start=np.full(4, 0.05)
         )
