@@ -78,6 +78,7 @@ PAGES = [
     "docs/theory/structures.md",
     "docs/bridges/c.md",
     "docs/bridges/fmi.md",
+    "docs/bridges/logs.md",
     "docs/extending/case.md",
     "docs/extending/component.md",
     "docs/extending/constraint.md",

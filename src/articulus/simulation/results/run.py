@@ -387,7 +387,15 @@ class Run:
         return data_frame(self)
 
     def save(self, path: StrPath) -> None:
-        """Write everything to a netCDF4 file, whole or not at all; `Run.load` reads it. Needs the extra `data`."""
+        """Write everything to a file, whole or not at all; its ending says which kind.
+
+        A netCDF4 file (extra `data`) holds all there is and `Run.load` reads it. `.mcap` is a log for Foxglove (extra `mcap`), `.rrd` a
+        recording for Rerun (extra `rerun`): motion, shapes and signals of a single run.
+        """
+        suffix = Path(path).suffix.lower()
+        if suffix in (".mcap", ".rrd"):
+            late_function(f"save_{suffix[1:]}")(self, path)
+            return
         from articulus.simulation.results.store import save
 
         save(self, path)

@@ -6,11 +6,12 @@ import csv
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from articulus.errors import InputError, did_you_mean
+from articulus.model.late import late_function
 from articulus.study.records.record import Record, in_si
 
 TIMES = ("t", "time", "timestamp", "zeit", "Time", "TIME", "T")
@@ -26,7 +27,7 @@ Columns = tuple[dict[str, np.ndarray], dict[str, str]]
 def read_record(
     path: str | Path, *, time: str | None = None, units: Mapping[str, str] | None = None, name: str = ""
 ) -> Record:
-    """Return a measured run from a file: .csv, .tsv, .txt, .nc or .mat; nothing in it is executed.
+    """Return a measured run from a file: .csv, .tsv, .txt, .nc, .mat or .mcap; nothing in it is executed.
 
     Parameters
     ----------
@@ -215,11 +216,17 @@ def _hdf5(place: Path) -> dict[str, np.ndarray]:
     return {n: np.atleast_2d(x) for n, x in plain.items() if np.ndim(x) <= 2}
 
 
+def read_mcap(place: Path) -> Columns:
+    """Return the numbers of the JSON messages of an MCAP log (extra `mcap`)."""
+    return cast(Columns, late_function("read_mcap")(place))
+
+
 READERS: dict[str, Callable[[Path], Columns]] = {
     ".csv": read_csv,
     ".tsv": read_csv,
     ".txt": read_csv,
     ".nc": read_netcdf,
     ".mat": read_mat,
+    ".mcap": read_mcap,
 }
 """What reads the files of an ending; a new kind of file is a function and a line here."""
