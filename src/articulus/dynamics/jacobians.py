@@ -6,6 +6,7 @@ import casadi as ca
 from casadi import SX
 
 from articulus.dynamics.energy import total_mass
+from articulus.dynamics.kinematics import jacobian
 from articulus.dynamics.relative import relative
 from articulus.dynamics.tree import ROOT, Tree
 
@@ -22,6 +23,27 @@ def relative_jacobian(tree: Tree, frame: str, other: str) -> SX:
     for k, column in seen.columns.items():
         J[:, k] = ca.vertcat(ca.mtimes(seen.X.R, column.w), ca.mtimes(seen.X.R, column.v))
     return J
+
+
+def velocity_transformation(tree: Tree) -> SX:
+    """Return Hbar with Hbar v the velocities of all bodies, six rows each: angular, and of the center of mass, in axes of the body.
+
+    Row block i is [C; rho x C] of body i, with the axes C of the joints that carry it and rho from its center of mass to them; for
+    rigid bodies M = Hbar' diag(J, m) Hbar, without armature and rotors.
+
+    Returns
+    -------
+    SX, (6 bodies, nv) [-, m]
+        Bodies in the order of the description.
+
+    Source: Wong 1991, equations 3.9, 3.10 and 3.15. Cost: O(n d) with d the depth of the tree.
+    """
+    blocks = []
+    for body in tree.description.bodies:
+        R, com = tree.world_frame(body.name).R, tree.vector(body.com)
+        J = in_axes(R, jacobian(tree, body.name))
+        blocks.append(ca.vertcat(J[:3, :], J[3:, :] - ca.mtimes(ca.skew(com), J[:3, :])))
+    return ca.vertcat(*blocks)
 
 
 def center_of_mass_jacobian(tree: Tree) -> SX:

@@ -203,6 +203,13 @@ class Mechanism(CompiledMechanism, Editing):
         self._require_moving()
         return self._ask("center_of_mass_jacobian", (q,), (), params)
 
+    def velocity_transformation(self, q: Any, *, params: Params | None = None) -> Array:
+        """Return Hbar with Hbar v the velocities of all bodies (angular, center of mass) in their axes, (..., 6 bodies, nv) [-, m].
+
+        For rigid bodies without armature the mass matrix is Hbar' diag(J, m) Hbar (Wong 1991, equations 3.9 and 3.15).
+        """
+        return self._ask("velocity_transformation", (q,), (), params)
+
     # dynamics
 
     def inverse_dynamics(

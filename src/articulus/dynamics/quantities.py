@@ -576,6 +576,14 @@ QUANTITIES: dict[str, Quantity] = {
         kinematic=True,
         coupled=couplings.columns,
     ),
+    "velocity_transformation": Quantity(
+        ("q",),
+        ("Hbar",),
+        lambda s: (jacobians.velocity_transformation(s.tree),),
+        ranks=(2,),
+        kinematic=True,
+        coupled=couplings.columns,
+    ),
     "coriolis_matrix": Quantity(
         ("q", "v"),
         ("C",),

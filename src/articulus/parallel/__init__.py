@@ -1,6 +1,6 @@
 """How fast one step of one mechanism can be: counts, task graphs, schedules, machines, deadlines."""
 
-from articulus.parallel import neighborhood, published
+from articulus.parallel import families, neighborhood, published
 from articulus.parallel.asynchronous import Contraction, contraction, iterate_asynchronously
 from articulus.parallel.branch_and_bound import df_ihs
 from articulus.parallel.counts import Growth, Operations, count, growth, operations
@@ -42,6 +42,7 @@ __all__ = [
     "deadline",
     "df_ihs",
     "effective_latency",
+    "families",
     "growth",
     "iterate_asynchronously",
     "mean_square_error",

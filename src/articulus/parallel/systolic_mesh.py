@@ -18,6 +18,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from articulus.errors import InputError
+from articulus.model.mechanism import value_of
 from articulus.parallel.comparison import is_serial
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ def chain_links(mechanism: Mechanism, q: Any) -> list[Link]:
         following = hinges[i + 1][:3, 3] if i + 1 < len(hinges) else center
         links.append(
             Link(
-                R.T @ before, R.T @ axis, R.T @ (hinges[i][:3, 3] - center), R.T @ (following - center), float(body.mass),
+                R.T @ before, R.T @ axis, R.T @ (hinges[i][:3, 3] - center), R.T @ (following - center), float(value_of(body.mass)),
                 body.inertia_matrix(),
             )
         )  # fmt: skip
