@@ -135,10 +135,10 @@ def test_turns_about_coordinate_axes_agree_with_products_of_matrices(axis, degre
         turn = axis_angle(np.eye(3)[axis], s, c)
     X = Transform(turn, p)
     results = [X.force_to_parent(f).column(), X.force_to_child(f).column()]
-    results += [ca.vec(x.matrix()) for x in (I.rotated(turn), X.inertia_to_parent(I))]
+    results += [ca.vec(x.matrix()) for x in (I.rotate(turn), X.inertia_to_parent(I))]
     whole = I.articulated()
     skewed = type(whole)(whole.J, whole.H + SX(ca.DM(draw.rng.normal(size=(3, 3)))), whole.J + whole.M)
-    turned = skewed.rotated(turn)
+    turned = skewed.rotate(turn)
     results += [ca.vec(x) for x in (turned.J, turned.H, turned.M)]
     if not known:
         i, j = (axis + 1) % 3, (axis + 2) % 3

@@ -169,7 +169,9 @@ def stepped(
         for k, (label, unit) in enumerate(zip(labels, own)):
             at = names.index(symbols[k].name())
             places.add(at)
-            entries.append(Entry(f"{_called(port)}.{label}" if label else _called(port), unit, 0.0, at))
+            entries.append(
+                Entry(f"{_input_name(port)}.{label}" if label else _input_name(port), unit, 0.0, at)
+            )
     parameters = tuple(
         Entry(name, "", float(np.ravel(p[..., k])[0]), k) for k, name in enumerate(names) if k not in places
     )
@@ -178,7 +180,7 @@ def stepped(
     )
 
 
-def _called(port: str) -> str:
+def _input_name(port: str) -> str:
     """Return the name of an input: other than that of the signal that it is added to, which is an output."""
     if port == "u":
         return "command"

@@ -37,11 +37,11 @@ def df_ihs(graph: TaskGraph, processors: int, seconds: float = 10.0) -> Schedule
         raise InputError(f"seconds = {seconds!r}; expected a time above zero")
     first = cp_misf(graph, processors)
     if first.makespan <= first.bound * (1 + EXACT):
-        return _named(first, first.bound)
+        return _name(first, first.bound)
     search = _Search(graph, processors, first, seconds)
     search.run()
     best = Schedule(graph, processors, search.start, search.processor, 0.0, first.bound, "DF/IHS")
-    return _named(
+    return _name(
         best, best.makespan if search.ended or best.makespan <= first.bound * (1 + EXACT) else first.bound
     )
 
@@ -51,7 +51,7 @@ SEEN = 200_000
 """States that are remembered; beyond, the search goes on without adding to them."""
 
 
-def _named(found: Schedule, bound: float) -> Schedule:
+def _name(found: Schedule, bound: float) -> Schedule:
     return Schedule(found.graph, found.processors, found.start, found.processor, 0.0, bound, "DF/IHS")
 
 

@@ -76,7 +76,7 @@ def compare(
     for name in names:
         rows.append(_own(name, count(mechanism, name, frames, simplify)))
         if name in TASKS and is_serial(mechanism):
-            rows.extend(_printed(row, mechanism.nv) for row in SERIAL if row.task == TASKS[name])
+            rows.extend(_print_row(row, mechanism.nv) for row in SERIAL if row.task == TASKS[name])
     rows.extend(
         CountRow(who, task, mul, add, None, "customized code")
         for arm, task, who, mul, add in CUSTOMIZED
@@ -103,7 +103,7 @@ def _own(name: str, found: Operations) -> CountRow:
     return CountRow("articulus", name, found.multiplications, found.additions, others)
 
 
-def _printed(row: PublishedCount, n: int) -> CountRow:
+def _print_row(row: PublishedCount, n: int) -> CountRow:
     mul, add = (int(x) for x in row.at(n))
     return CountRow(row.method, row.task, mul, add, None, "; ".join(x for x in (row.source, row.note) if x))
 

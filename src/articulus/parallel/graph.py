@@ -214,7 +214,7 @@ class TaskGraph:
         """Return the graph in the language of Graphviz."""
         lines = ["digraph tasks {", "  rankdir=LR; node [shape=box];"]
         for k, (name, t) in enumerate(zip(self.names, self.times)):
-            lines.append(f'  t{k} [label="{_quoted(name)}\\n{t:g}"];')
+            lines.append(f'  t{k} [label="{_quote(name)}\\n{t:g}"];')
         lines += [f"  t{a} -> t{b};" for a, b in self.edges]
         return "\n".join([*lines, "}", ""])
 
@@ -237,5 +237,5 @@ def require_processors(processors: int) -> None:
         raise InputError(f"processors = {processors!r}; expected a whole number, 1 or more")
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return name.replace("\\", "\\\\").replace('"', '\\"')

@@ -55,7 +55,7 @@ def nonstrict_delays(tasks: Sequence[ControlTask], order: Sequence[str], output:
     dict of str to float
         By input, in the unit of the times; the oldest way where an input goes several.
     """
-    by_name = _checked(tasks, order, output)
+    by_name = _check(tasks, order, output)
     sampled: dict[str, dict[str, float]] = {name: {} for name in by_name}
     now, found = 0.0, dict[str, float]()
     for _ in range(
@@ -84,7 +84,7 @@ def strict_delay(tasks: Sequence[ControlTask]) -> float:
     return float(sum(task.time for task in tasks))
 
 
-def _checked(tasks: Sequence[ControlTask], order: Sequence[str], output: str) -> dict[str, ControlTask]:
+def _check(tasks: Sequence[ControlTask], order: Sequence[str], output: str) -> dict[str, ControlTask]:
     by_name = {task.name: task for task in tasks}
     if len(by_name) != len(tasks):
         raise InputError("two tasks have the same name")

@@ -29,7 +29,7 @@ def cp_misf(graph: TaskGraph, processors: int, transfer: float = 0.0) -> Schedul
     -------
     Schedule
     """
-    return _listed(graph, processors, transfer, nearest=False)
+    return _list_tasks(graph, processors, transfer, nearest=False)
 
 
 def cp_dt_misf(graph: TaskGraph, processors: int, transfer: float = 0.0) -> Schedule:
@@ -50,14 +50,14 @@ def cp_dt_misf(graph: TaskGraph, processors: int, transfer: float = 0.0) -> Sche
     -------
     Schedule
     """
-    found = _listed(graph, processors, transfer, nearest=True)
+    found = _list_tasks(graph, processors, transfer, nearest=True)
     if found.makespan <= graph.work:
         return found
-    alone = _listed(graph, 1, 0.0, nearest=True)
+    alone = _list_tasks(graph, 1, 0.0, nearest=True)
     return replace(found, start=alone.start, processor=alone.processor)
 
 
-def _listed(graph: TaskGraph, processors: int, transfer: float, nearest: bool) -> Schedule:
+def _list_tasks(graph: TaskGraph, processors: int, transfer: float, nearest: bool) -> Schedule:
     require_processors(processors)
     if not transfer >= 0:
         raise InputError(f"transfer = {transfer!r}; expected a time, zero or more")

@@ -230,13 +230,13 @@ class _Parser:
     def sum(self) -> Value:
         left = self.product()
         while self.look() in ("+", "-"):
-            left = self._joined(self.take(), left, self.product())
+            left = self._join(self.take(), left, self.product())
         return left
 
     def product(self) -> Value:
         left = self.sign()
         while self.look() in ("*", "/"):
-            left = self._joined(self.take(), left, self.sign())
+            left = self._join(self.take(), left, self.sign())
         return left
 
     def sign(self) -> Value:
@@ -277,7 +277,7 @@ class _Parser:
         apply = FUNCTIONS[name]
         return lambda v: apply(*(a(v) for a in arguments))
 
-    def _joined(self, sign: str, left: Value, right: Value) -> Value:
+    def _join(self, sign: str, left: Value, right: Value) -> Value:
         self.count += 1
         join = JOINS[sign]
         return lambda v: join(left(v), right(v))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import casadi as ca
 from casadi import SX
 
-from articulus.spatial.rotation import plane_turn, sheared, shears, turn_vector
+from articulus.spatial.rotation import plane_turn, shear, shears, turn_vector
 from articulus.spatial.vector import Force, Motion, cross, skew, turning
 
 
@@ -17,7 +17,7 @@ def symmetric(upper: SX) -> SX:
     return ca.triu2symm(ca.triu(upper))
 
 
-def turned(a: SX, R: SX) -> SX:
+def turn(a: SX, R: SX) -> SX:
     """Return R a R', the components of a 3 x 3 matrix in other axes.
 
     A turn in the plane of x and y leaves the sum of the diagonal there as it is: with t = s (xx - yy) + c (xy + yx) the entries
@@ -40,7 +40,7 @@ def _plane_turned(k: int, quarters: int | None = None) -> ca.Function:
     i, j = (k + 1) % 3, (k + 2) % 3
 
     def pair(y: SX, z: SX) -> tuple[SX, SX]:
-        return (c * y - s * z, s * y + c * z) if quarters is None else sheared(y, z, quarters, t, f)
+        return (c * y - s * z, s * y + c * z) if quarters is None else shear(y, z, quarters, t, f)
 
     both = s * (a[i, i] - a[j, j]) + c * (a[i, j] + a[j, i])
     less, across = s * both, c * both
@@ -134,10 +134,10 @@ class RigidInertia:
         n = _euler()(self.J, w, a.w, U)
         return Force(cross(self.h, a.v) + n, self.m * a.v + ca.mtimes(U, self.h))
 
-    def rotated(self, R: SX) -> RigidInertia:
-        return RigidInertia(self.m, turn_vector(R, self.h), symmetric(turned(self.J, R)))
+    def rotate(self, R: SX) -> RigidInertia:
+        return RigidInertia(self.m, turn_vector(R, self.h), symmetric(turn(self.J, R)))
 
-    def shifted(self, p: SX) -> RigidInertia:
+    def shift(self, p: SX) -> RigidInertia:
         """Return the inertia about a point from which this frame's origin is at `p`."""
         k = 2 * self.h + self.m * p
         outer = ca.mtimes(p, k.T)
@@ -197,12 +197,10 @@ class ArticulatedInertia:
             symmetric(self.M - outer(U.f, W.f, U.f, W.f)),
         )
 
-    def rotated(self, R: SX) -> ArticulatedInertia:
-        return ArticulatedInertia(
-            symmetric(turned(self.J, R)), turned(self.H, R), symmetric(turned(self.M, R))
-        )
+    def rotate(self, R: SX) -> ArticulatedInertia:
+        return ArticulatedInertia(symmetric(turn(self.J, R)), turn(self.H, R), symmetric(turn(self.M, R)))
 
-    def shifted(self, p: SX) -> ArticulatedInertia:
+    def shift(self, p: SX) -> ArticulatedInertia:
         """Return the inertia about a point from which this frame's origin is at `p`."""
         P = skew(p)
         H = self.H + ca.mtimes(P, self.M)

@@ -69,7 +69,7 @@ def shears(cosine: SX, sine: SX) -> tuple[int, float, float]:
     return quarters, s / (1 + c), s
 
 
-def sheared(y: SX, z: SX, quarters: int, t: SX, s: SX) -> tuple[SX, SX]:
+def shear(y: SX, z: SX, quarters: int, t: SX, s: SX) -> tuple[SX, SX]:
     """Return two components turned in their plane: y1 = y - t z, z' = z + s y1, y' = y1 - t z' (Paeth 1986)."""
     y, z = {0: (y, z), 1: (-z, y), -1: (z, -y)}[quarters]
     first = y - t * z
@@ -82,8 +82,8 @@ def _sheared_vector(axis: int, quarters: int) -> ca.Function:
     v, t, s = SX.sym("v", 3), SX.sym("t"), SX.sym("s")
     i, j = (axis + 1) % 3, (axis + 2) % 3
     out = SX(v)
-    out[i], out[j] = sheared(v[i], v[j], quarters, t, s)
-    return ca.Function("sheared", [v, t, s], [out])
+    out[i], out[j] = shear(v[i], v[j], quarters, t, s)
+    return ca.Function("shear", [v, t, s], [out])
 
 
 def rpy_matrix(rpy: SX) -> SX:

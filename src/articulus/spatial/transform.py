@@ -76,7 +76,7 @@ class Transform:
         return Force(turn_vector(self.R.T, f.n - cross(self.p, f.f)), turn_vector(self.R.T, f.f))
 
     def inertia_to_parent(self, inertia: AnyInertia) -> AnyInertia:
-        return inertia.rotated(self.R).shifted(self.p)
+        return inertia.rotate(self.R).shift(self.p)
 
 
 @dataclass(frozen=True)

@@ -154,7 +154,7 @@ class _Law:
         c, d, every = ca.MX(ca.DM(s.c0)), ca.MX(ca.DM(s.d0)), ca.MX(ca.DM(self.p0))
         for n, symbol in read.items():
             c[s.places[n]] = symbol
-        d = _placed(d, self.memories, memory)
+        d = _place(d, self.memories, memory)
         for n, at in self.ports.items():
             every[at] = ports[n]
         if self.own:
@@ -192,7 +192,7 @@ class _Law:
         return out
 
 
-def _placed(d: Any, places: dict[str, slice], memory: Any) -> Any:
+def _place(d: Any, places: dict[str, slice], memory: Any) -> Any:
     at = 0
     for where in places.values():
         d[where] = memory[at : at + _size(where)]

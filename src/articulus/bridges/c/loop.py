@@ -146,7 +146,7 @@ class LoopModule(CModule):
             rows.append(f"}} {n}_inputs;\n")
         rows.append("typedef struct {")
         for member, signal in zip(self.output_members, s.outputs):
-            size = self._reported(signal.name, len(signal.labels))
+            size = self._count_reported(signal.name, len(signal.labels))
             told = ", ".join(
                 f"{x} [{u}]" if x else f"[{u}]" for x, u in list(zip(signal.labels, signal.units))[:size]
             )
@@ -156,7 +156,7 @@ class LoopModule(CModule):
         rows.append(f"}} {n}_outputs;\n")
         return "\n".join(rows)
 
-    def _reported(self, name: str, labels: int) -> int:
+    def _count_reported(self, name: str, labels: int) -> int:
         """Return how many entries of a signal the source reports: of energies all but the balance, which needs the run's start."""
         return labels - 1 if name == "energy" else labels
 
@@ -236,7 +236,7 @@ class LoopModule(CModule):
         )
         ways, at = list[str](), self.given
         for member, signal in zip(self.output_members, s.outputs):
-            size = self._reported(signal.name, len(signal.labels))
+            size = self._count_reported(signal.name, len(signal.labels))
             if signal.name in ("q", "v"):
                 ways.append(f"    copy({size}, w + {s.system.places[signal.name].start}, y->{member});")
             else:
@@ -266,7 +266,7 @@ class LoopModule(CModule):
             results = ["    report_along_body(w);"] if s.report is not None else []
             place = 0
             for signal in s.outputs:
-                size = self._reported(signal.name, len(signal.labels))
+                size = self._count_reported(signal.name, len(signal.labels))
                 if signal.name in ("q", "v"):
                     results.append(
                         f"    copy({size}, w + {at + s.system.places[signal.name].start}, {out} + {place});"
@@ -295,7 +295,7 @@ class LoopModule(CModule):
             f"    {n}_report(&s{passed}, &y);",
         ]
         for member, signal in zip(self.output_members, s.outputs):
-            size = self._reported(signal.name, len(signal.labels))
+            size = self._count_reported(signal.name, len(signal.labels))
             if size:
                 tables.append(vectors.table(f"{member}_expected", found[signal.name][:size], real))
                 calls.append(

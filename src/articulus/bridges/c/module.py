@@ -203,7 +203,7 @@ class CModule:
             function,
         )
         self.functions.append(added)
-        self._declared.append(self._documented(added))
+        self._declared.append(self._document(added))
         self._defined.append(self._definition(added))
         return added
 
@@ -231,7 +231,7 @@ class CModule:
                 texts.append(f"{'const ' if k < len(f.inputs) else ''}{self.real} {name}[{argument.size}]")
         return ", ".join(texts) or "void"
 
-    def _documented(self, f: CFunction) -> str:
+    def _document(self, f: CFunction) -> str:
         rows = [f"   in   {a.told()}" for k, a in enumerate(f.inputs) if k != f.parameters and a.size]
         rows += [f"   out  {a.told()}" for a in f.outputs if a.size]
         bytes_ = f.slots * (8 if self.real == "double" else 4)

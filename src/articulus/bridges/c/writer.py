@@ -93,12 +93,12 @@ class Writer:
     def table(self, name: str, values: np.ndarray, kind: str = "real") -> None:
         """Write a table of constants."""
         texts = (operations.number(x) if kind == "real" else str(int(x)) for x in values.ravel().tolist())
-        rows = itertools.batched(texts, 12) if hasattr(itertools, "batched") else _batched(texts, 12)
+        rows = itertools.batched(texts, 12) if hasattr(itertools, "batched") else _batch(texts, 12)
         body = ",\n    ".join(", ".join(row) for row in rows)
         self.parts.append(f"static const {kind} {name}[{max(values.size, 1)}] = {{\n    {body or '0'}\n}};\n")
 
 
-def _batched(values: Iterable[str], n: int) -> Iterable[tuple[str, ...]]:
+def _batch(values: Iterable[str], n: int) -> Iterable[tuple[str, ...]]:
     held = list(values)
     return [tuple(held[k : k + n]) for k in range(0, len(held), n)]
 
@@ -128,7 +128,7 @@ class _Chunk:
             else:
                 names = dict(zip("abc", map(self._operand, operands)))
                 value = operations.expression(kind, names, self._name)
-                out += self._made(result, f"const real v{result} = {value};")
+                out += self._make(result, f"const real v{result} = {value};")
         return out
 
     def _sine_and_cosine(self, sine: int, operands: tuple[int, ...]) -> list[str]:
@@ -136,11 +136,11 @@ class _Chunk:
         wanted = [x in self._read for x in (sine, cosine)]
         if all(wanted):
             first = [f"real v{sine}, v{cosine};", f"$own_sincos({argument}, &v{sine}, &v{cosine});"]
-            return [*self._made(sine, "\n    ".join(first)), *self._made(cosine, "")]
+            return [*self._make(sine, "\n    ".join(first)), *self._make(cosine, "")]
         which, value = ("sin", sine) if wanted[0] else ("cos", cosine)
-        return self._made(value, f"const real v{value} = ${which}({argument});")
+        return self._make(value, f"const real v{value} = ${which}({argument});")
 
-    def _made(self, value: int, text: str) -> list[str]:
+    def _make(self, value: int, text: str) -> list[str]:
         """Return the statement of a value, and the one that stores it where later code reads it."""
         self._known.add(value)
         slot = self._placed.slot.get(value)
@@ -218,14 +218,14 @@ class _Body:
             else:
                 runs.append([source, place, 1])
         if len(runs) <= COPIED_SINGLY:
-            return [_copied(*run) for run in runs]
+            return [_copy_statement(*run) for run in runs]
         pairs = np.array([sources, places]).T
         self.writer.table(f"{name}_places", pairs, "unsigned")
         return [
             f"{{ int k; for (k = 0; k < {pairs.size}; k += 2) w[{name}_places[k + 1]] = w[{name}_places[k]]; }}"
         ]
 
-    def _shared(self, procedure: Procedure, name: str, scratch: int) -> list[tuple[str, list[str]]]:
+    def _write_shared(self, procedure: Procedure, name: str, scratch: int) -> list[tuple[str, list[str]]]:
         """Write the code that several calls share; return its functions with the pointers that they take."""
         inputs = [[Place(f"%i{k}", j, False) for j in range(n)] for k, n in enumerate(procedure.inputs)]
         outputs = [[Place(f"%o{k}", j, False) for j in range(n)] for k, n in enumerate(procedure.outputs)]
@@ -237,8 +237,8 @@ class _Body:
     def _call(self, step: Call, name: str) -> list[str]:
         key = id(step.procedure)
         if key not in self._procedures:
-            shared = f"{self.name}_shared{len(self._procedures)}"
-            self._procedures[key] = self._shared(step.procedure, shared, self._first), step.procedure
+            shared = f"{self.name}_write_shared{len(self._procedures)}"
+            self._procedures[key] = self._write_shared(step.procedure, shared, self._first), step.procedure
         chunks = self._procedures[key][0]
         read = {p for _, used in chunks for p in used}
         pointers = {"w": "w"}
@@ -310,8 +310,8 @@ class _Body:
         sizes = [r.size for r in rule.reads]
         results = [a.size for a in rule.adds]
         held = np.cumsum([self._first, 1, *results]).tolist()  # the guard, then the results of a call
-        guard = self._shared(step.guard, f"{name}_guard", held[-1])
-        body = self._shared(step.body, f"{name}_body", held[-1])
+        guard = self._write_shared(step.guard, f"{name}_guard", held[-1])
+        body = self._write_shared(step.body, f"{name}_body", held[-1])
         self._scratch = max(self._scratch, held[-1] - self._first)
         columns = [int(step.inputs[r.column][0]) + np.array(r.starts) for r in rule.reads]
         columns += [int(step.outputs[a.column][0]) + np.array(a.starts) for a in rule.adds]
@@ -339,7 +339,7 @@ class _Body:
         return lines
 
 
-def _copied(source: int, place: int, n: int) -> str:
+def _copy_statement(source: int, place: int, n: int) -> str:
     """Return the statement that copies n neighbors, in ascending order."""
     if n == 1:
         return f"w[{place}] = w[{source}];"

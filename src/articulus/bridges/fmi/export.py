@@ -82,7 +82,7 @@ def export_fmu(
         if platform not in PLATFORMS:
             raise InputError(f"export_fmu: no platform '{platform}'; {did_you_mean(platform, PLATFORMS)}")
     s = stepped(loop, q0, v0, what="export_fmu", **given)
-    write_bytes(place, _packed(s, version, wanted, name or identifier(place.stem)))
+    write_bytes(place, _pack(s, version, wanted, name or identifier(place.stem)))
     return place
 
 
@@ -98,7 +98,7 @@ def here() -> str:
     return "aarch64" if arm else "linux64"
 
 
-def _packed(s: SteppedLoop, version: str, platforms: Sequence[str], name: str) -> bytes:
+def _pack(s: SteppedLoop, version: str, platforms: Sequence[str], name: str) -> bytes:
     """Return the bytes of the archive; every time in it is the same, so that equal models make equal files."""
     three = version == "3.0"
     sources = _sources(s, three)

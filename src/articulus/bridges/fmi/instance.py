@@ -68,7 +68,7 @@ class Here:
 
     def begin(self, t: float, values: Sequence[float]) -> list[float]:
         """Initialize at a time with values of the inputs; return the outputs."""
-        with self._refused("its initialization"):
+        with self._refuse("its initialization"):
             self._set(list(self._start), list(self._start.values()))
             if self._three:
                 self._fmu.enterInitializationMode(startTime=t)
@@ -82,7 +82,7 @@ class Here:
 
     def go(self, t: float, values: Sequence[float]) -> list[float]:
         """Step to a time with the inputs so far, then take new ones; return the outputs."""
-        with self._refused(f"the step from t = {self._t:.9g} s to {t:.9g} s"):
+        with self._refuse(f"the step from t = {self._t:.9g} s to {t:.9g} s"):
             self._fmu.doStep(currentCommunicationPoint=self._t, communicationStepSize=t - self._t)
             self._t = t
             self._set(self._inputs, values)
@@ -96,7 +96,7 @@ class Here:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     @contextlib.contextmanager
-    def _refused(self, what: str) -> Any:
+    def _refuse(self, what: str) -> Any:
         try:
             yield
         except self._error as error:

@@ -34,7 +34,7 @@ def compute() -> dict:
             after.results["T18"], equations(data)
         ),
         "doubling: largest difference from the products one by one, n = 1, 5, 6, 7, 8, 13": [
-            doubled(n) for n in SIZES
+            double_scan(n) for n in SIZES
         ],
         "doubling: sweeps, n = 1, 5, 6, 7, 8, 13": [prefixes([1] * n, int.__add__)[1] for n in SIZES],
     }
@@ -64,7 +64,7 @@ def equations(data: dict[int, np.ndarray]) -> np.ndarray:
     return np.array([M[i] @ C[(i + 1) % n] + O[(i + 1) % n] @ P[i] for i in range(n)])
 
 
-def doubled(n: int) -> float:
+def double_scan(n: int) -> float:
     rng = np.random.default_rng(n)
     items = list(rng.normal(size=(n, 3, 3)))
     found, _ = prefixes(items, neighborhood.COMPUTE["MM"])

@@ -25,7 +25,7 @@ def compute() -> dict:
             for what in ("multiplications", "additions"):
                 key = f"{table}, {method}: {what}"
                 size, kind = FLAGGED.get((task, method), (0, ""))
-                values = {n: counted(row, what, n) for n in sizes}
+                values = {n: count_row(row, what, n) for n in sizes}
                 if kind == what:
                     out[f"{key}, n = {size}"] = values.pop(size)
                 out[key] = list(values.values())
@@ -37,7 +37,7 @@ def one(task: str, method: str) -> PublishedCount:
     return (exact or published.find(task, method))[0]
 
 
-def counted(row: PublishedCount, what: str, n: int) -> float:
+def count_row(row: PublishedCount, what: str, n: int) -> float:
     return float(row.at(n)[what == "additions"])
 
 

@@ -183,7 +183,7 @@ class Bodies:
         tree, blocks, forces = self.tree, [], []
         for i, (node, X) in enumerate(zip(tree.nodes, tree.world)):
             m, w = node.inertia.m, motion[6 * i : 6 * i + 3]
-            J = node.inertia.shifted(-self._center[i]).rotated(X.R).J
+            J = node.inertia.shift(-self._center[i]).rotate(X.R).J
             blocks += [J, m * SX.eye(3)]
             forces.append(Force(-cross(w, ca.mtimes(J, w)), m * tree.gravity))
         for i in range(len(tree)):

@@ -55,7 +55,7 @@ def expression(system: System, of: str | Callable[[SignalSymbols], Any]) -> tupl
         A signal or an entry of one, or a function of `SignalSymbols`.
     """
     s = SignalSymbols(system)
-    value = s[of] if isinstance(of, str) else _called(of, s)
+    value = s[of] if isinstance(of, str) else _evaluate(of, s)
     names = [name for name in s.found if name not in ("q", "v")]
     reports = system.reporting(names) if names else None
     kind: Any = SX if reports is None or reports.is_a("SXFunction") else MX
@@ -73,7 +73,7 @@ def expression(system: System, of: str | Callable[[SignalSymbols], Any]) -> tupl
     return made, any(name in OF_WORK for name in names)
 
 
-def _called(of: Callable[[SignalSymbols], Any], s: SignalSymbols) -> SX:
+def _evaluate(of: Callable[[SignalSymbols], Any], s: SignalSymbols) -> SX:
     """Return what a function of the signals gives; raise InputError for what is no expression."""
     try:
         value = SX(of(s))
@@ -81,7 +81,7 @@ def _called(of: Callable[[SignalSymbols], Any], s: SignalSymbols) -> SX:
         raise InputError(
             f"figure: {reason}; expected a function of the signals, such as lambda s: s['q.lift'] ** 2, of CasADi operations"
         ) from reason
-    loose = [x.name() for x in ca.symvar(value) if not _owned(x, s)]
+    loose = [x.name() for x in ca.symvar(value) if not _require_owner(x, s)]
     if loose:
         raise InputError(
             f"figure: found the symbol '{loose[0]}', which is no signal, parameter or time of this run"
@@ -89,5 +89,5 @@ def _called(of: Callable[[SignalSymbols], Any], s: SignalSymbols) -> SX:
     return value
 
 
-def _owned(symbol: SX, s: SignalSymbols) -> bool:
+def _require_owner(symbol: SX, s: SignalSymbols) -> bool:
     return bool(ca.depends_on(ca.vertcat(s.t, *s.p.values(), *s.found.values()), symbol))

@@ -30,7 +30,7 @@ def _terms(system: System) -> tuple[SX, SX, SX, SX, Any]:
     return system.rate_of_accelerations(), imbalance, net.vdot, value, factors
 
 
-def _joined(system: System, states: list[int], chosen: list[int], y: SX) -> SX:
+def _join(system: System, states: list[int], chosen: list[int], y: SX) -> SX:
     """Return the derivative of y by the states, the held values and the chosen parameters."""
     c, d, p, *_ = system.arguments
     by_c, by_d, by_p = (ca.jacobian(y, x) for x in (c, d, p))
@@ -40,9 +40,9 @@ def _joined(system: System, states: list[int], chosen: list[int], y: SX) -> SX:
 def rate_derivative(system: System, states: list[int], chosen: list[int]) -> tuple[SX, SX]:
     """Return the rate of c and the derivative of the rates of `states` by these, the held values and chosen parameters."""
     rate, imbalance, symbol, value, factors = _terms(system)
-    by = -ca.ldl_solve(ca.densify(_joined(system, states, chosen, imbalance)), *factors)
+    by = -ca.ldl_solve(ca.densify(_join(system, states, chosen, imbalance)), *factors)
     kept = rate[states]
-    whole = _joined(system, states, chosen, kept) + ca.mtimes(ca.jacobian(kept, symbol), by)
+    whole = _join(system, states, chosen, kept) + ca.mtimes(ca.jacobian(kept, symbol), by)
     found = ca.substitute([rate, whole], [symbol], [value])
     return found[0], found[1]
 

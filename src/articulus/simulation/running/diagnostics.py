@@ -246,7 +246,7 @@ def _figures(runner: Runner, evidence: _Evidence) -> Iterator[tuple[str, tuple[n
         yield VIBRATION_FIGURE, (amplitude, VIBRATION)
         yield PHASE_FIGURE, (phase, PHASE)
     if "atol" in runner.settings and find_method(runner.method).controls_error:
-        yield TOLERATED_FIGURE, (_tolerated(runner, evidence), TOLERATED)
+        yield TOLERATED_FIGURE, (_tolerance_over_motion(runner, evidence), TOLERATED)
     yield from _validity(runner, evidence)
     yield "rejected steps over evaluations", (runner.rejected_shares()[evidence.rows], REJECTED)
 
@@ -323,7 +323,7 @@ def _vibration(runner: Runner, evidence: _Evidence) -> np.ndarray:
     return out
 
 
-def _tolerated(runner: Runner, evidence: _Evidence) -> np.ndarray:
+def _tolerance_over_motion(runner: Runner, evidence: _Evidence) -> np.ndarray:
     """Return the absolute tolerance over the largest motion, the least of all coordinates and speeds, (rows,) [-].
 
     0 where no coordinate moves by more than its tolerance: it may be at rest; and for few samples.

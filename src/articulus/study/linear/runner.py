@@ -84,7 +84,7 @@ def run_linearization(
 ) -> LinearOutcome:
     """Write the linear model of a study or model, and a report with its modes; return the outcome."""
     _require_format(format)
-    with _noted() as notes:
+    with _collect_warnings() as notes:
         plant = source.load()
     place, name = as_path(folder), name or source.name
     make_folder(place)
@@ -129,7 +129,7 @@ def run_reduction(
         raise InputError(f"reduce: found the method '{method}'; {did_you_mean(method, REDUCERS)}")
     if match is not None and method != "balred":
         raise InputError(f"reduce: found match '{match}' for {method}; expected it for balred alone")
-    with _noted() as notes:
+    with _collect_warnings() as notes:
         plant = source.load()
         more = {} if match is None else {"match": match}
         found: ReducedModel = REDUCERS[method](plant.model, order, max_error=max_error, **more)
@@ -150,7 +150,7 @@ def run_design(
     make_folder(place)
     file, failure = place / f"{task.name}.controller.{format}", ""
     found: Design | None = None
-    with _noted() as notes:
+    with _collect_warnings() as notes:
         try:
             found = METHODS[task.method].function(task.model, **task.arguments)
         except NumericalError as error:
@@ -177,7 +177,7 @@ def run_inversion(
     make_folder(place)
     found, failure = None, ""
     files: list[Path] = []
-    with _noted() as notes:
+    with _collect_warnings() as notes:
         try:
             found = invert(task.plant.model, task.path, **task.arguments)
         except NumericalError as error:
@@ -262,7 +262,7 @@ def _require_format(format: str) -> None:
 
 
 @contextmanager
-def _noted() -> Iterator[Callable[[], tuple[str, ...]]]:
+def _collect_warnings() -> Iterator[Callable[[], tuple[str, ...]]]:
     """Collect the warnings of a block; the function that it gives returns their texts."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")

@@ -120,9 +120,9 @@ class SpaceEnvironment(Sensor):
             "density": self.atmosphere.density(altitude),
             "wind": EARTH.rotation * ca.vertcat(-p[1], p[0], 0),
         }
-        return out | self._dated(s, p) if self.epoch else out
+        return out | self._at_epoch(s, p) if self.epoch else out
 
-    def _dated(self, s: Scope, p: SX) -> dict[str, SX]:
+    def _at_epoch(self, s: Scope, p: SX) -> dict[str, SX]:
         """Return what needs an epoch."""
         epoch = Epoch.of(self.epoch)
         sun, R = sun_position(epoch, s.t), epoch.earth_rotation(s.t, EARTH.rotation)

@@ -21,9 +21,9 @@ def normals(x: Any) -> tuple[tuple[float, float, float], ...]:
 def facets(s: Scope, component: Any) -> list[tuple[str, SX, SX | None]]:
     """Return frame, area and outward normal in ground axes of every facet; no normal: the same from all sides."""
     frames, count = component.frames, len(component.frames)
-    _sized(component, "areas", len(component.areas), count)
+    _require_size(component, "areas", len(component.areas), count)
     if component.normals:
-        _sized(component, "normals", len(component.normals), count)
+        _require_size(component, "normals", len(component.normals), count)
     out = []
     for k, frame in enumerate(frames):
         check_frame(s, component, frame)
@@ -36,6 +36,6 @@ def facets(s: Scope, component: Any) -> list[tuple[str, SX, SX | None]]:
     return out
 
 
-def _sized(component: Component, field: str, found: int, count: int) -> None:
+def _require_size(component: Component, field: str, found: int, count: int) -> None:
     if found not in (1, count):
         raise wrong(component, field, f"{found} for {count} frames", f"1 or {count}")
