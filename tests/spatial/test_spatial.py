@@ -110,7 +110,7 @@ def test_force_transform_is_the_transpose_inverse(draw):
 
 def test_product_acts_as_its_merged_transform(draw):
     two = Product(draw.transform(), draw.transform())
-    one, m, f, I = two.merged(), draw.motion(), draw.force(), draw.inertia()
+    one, m, f, I = two.merge(), draw.motion(), draw.force(), draw.inertia()
     for name, x in (
         ("motion_to_child", m),
         ("motion_to_parent", m),
@@ -136,7 +136,7 @@ def test_turns_about_coordinate_axes_agree_with_products_of_matrices(axis, degre
     X = Transform(turn, p)
     results = [X.force_to_parent(f).column(), X.force_to_child(f).column()]
     results += [ca.vec(x.matrix()) for x in (I.rotate(turn), X.inertia_to_parent(I))]
-    whole = I.articulated()
+    whole = I.as_articulated()
     skewed = type(whole)(whole.J, whole.H + SX(ca.DM(draw.rng.normal(size=(3, 3)))), whole.J + whole.M)
     turned = skewed.rotate(turn)
     results += [ca.vec(x) for x in (turned.J, turned.H, turned.M)]
@@ -200,14 +200,14 @@ def test_rigid_inertia(draw):
     C = np.array([[0, -com[2], com[1]], [com[2], 0, -com[0]], [-com[1], com[0], 0]])
     expected = np.block([[Ic + mass * C @ C.T, mass * C], [mass * C.T, mass * np.eye(3)]])
     assert_allclose(six(I), expected, **TIGHT)
-    assert_allclose(six(I.articulated()), expected, **TIGHT)
+    assert_allclose(six(I.as_articulated()), expected, **TIGHT)
     assert np.linalg.eigvalsh(six(I)).min() > 0
 
 
 def test_inertia_moves_by_congruence(draw):
     I, X = draw.inertia(), draw.transform()
     T = to_child(X)
-    for inertia in (I, I.articulated()):
+    for inertia in (I, I.as_articulated()):
         assert_allclose(six(X.inertia_to_parent(inertia)), T.T @ six(inertia) @ T, **LOOSER)
 
 
@@ -215,12 +215,12 @@ def test_inertias_add(draw):
     I, J = draw.inertia(), draw.inertia()
     assert_allclose(six(I + J), six(I) + six(J), **TIGHT)
     assert_allclose(six(I + RigidInertia.zero()), six(I), **TIGHT)
-    assert_allclose(six(I.articulated() + J.articulated()), six(I) + six(J), **TIGHT)
+    assert_allclose(six(I.as_articulated() + J.as_articulated()), six(I) + six(J), **TIGHT)
 
 
 def test_free_direction_takes_its_inertia_away(draw):
     """What is left after minus_dyad resists no motion along the free direction."""
-    I, s = draw.inertia().articulated(), draw.motion()
+    I, s = draw.inertia().as_articulated(), draw.motion()
     U = I @ s
     left = I.minus_dyad(U, U * (1 / s.dot(U)))
     assert_allclose(column(left @ s), np.zeros(6), atol=1e-12)

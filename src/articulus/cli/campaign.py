@@ -349,7 +349,7 @@ def _print_interrupted(place: Path, text: str) -> None:
     held, kept, total = Folder(place), 0, 0
     if not text and held.settings is not None:
         ledger = held.ledger()
-        kept, total = ledger.done(), held.settings["runs"]
+        kept, total = ledger.count_done(), held.settings["runs"]
         ledger.close()
     text = text or (
         f"interrupted: {kept:,} of {total:,} runs are kept in {place}; the same command goes on from there"

@@ -20,7 +20,7 @@ def print_status(result: Result) -> None:
     from articulus.study.campaign.driver import Folder
 
     ledger = Folder(result.folder).ledger()
-    done = ledger.done()
+    done = ledger.count_done()
     ledger.close()
     state = "complete" if done >= result.runs else f"{result.runs - done:,} left"
     console = new_console()

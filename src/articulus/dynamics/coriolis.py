@@ -76,7 +76,7 @@ def moving(
     node: Node, v: SX, Xp: Transform | None, Vp: Motion | None
 ) -> tuple[Transform, Motion, SX, SX, RigidInertia, RateMatrix]:
     """Return pose and velocity of a node, its directions and their rates, inertia and 2B; ground axes and origin."""
-    own = node.X.merged() if isinstance(node.X, Product) else node.X
+    own = node.X.merge() if isinstance(node.X, Product) else node.X
     X = own if Xp is None else Xp @ own
     S = [X.motion_to_parent(s) for s in node.S]
     V = Vp or Motion.zero()

@@ -213,7 +213,7 @@ def _rigid(
     node: Node, w: SX, IA: ArticulatedInertia | None, pA: Force | None
 ) -> tuple[ArticulatedInertia, Force]:
     """Return inertia and bias force of a rigid body with what its children left."""
-    Ia = node.inertia.articulated()
+    Ia = node.inertia.as_articulated()
     pa = gyroscopic_force(node, w)
     return Ia if IA is None else Ia + IA, pa if pA is None else pa + pA
 
@@ -239,7 +239,7 @@ def _flexible(
         body.rf if M_rf is None else body.rf + M_rf,
         drive if p_f is None else drive - p_f,
     )
-    Ia = node.inertia.articulated()
+    Ia = node.inertia.as_articulated()
     Ia, pa = modes.left(Ia if IA is None else Ia + IA, pa if pA is None else pa + pA)
     return Ia, pa, modes
 
@@ -347,7 +347,7 @@ def decouple(node: Node, v: SX, Vp: Motion | None, U: SX, d_inverse: SX) -> tupl
 
 def factor_columns(node: Node, Xp: Transform | None, U: SX, d_inverse: SX) -> tuple[Transform, SX, SX]:
     """Return the node's pose, its directions S and gains K = U/d, all in ground axes about the ground origin."""
-    own = node.X.merged() if isinstance(node.X, Product) else node.X
+    own = node.X.merge() if isinstance(node.X, Product) else node.X
     X = own if Xp is None else Xp @ own
     S = [X.motion_to_parent(s).column() for s in node.S]
     K = [
@@ -369,5 +369,5 @@ def modal_columns(node: Node, X: Transform, modes: EliminatedModes, M_ff: SX | N
 
 def station_columns(node: Node, Xp: Transform) -> tuple[Transform, SX]:
     """Return the pose of a station and its motions, in ground axes about the ground origin."""
-    X = Xp @ (node.X.merged() if isinstance(node.X, Product) else node.X)
+    X = Xp @ (node.X.merge() if isinstance(node.X, Product) else node.X)
     return X, ca.horzcat(*(X.motion_to_parent(s).column() for s in node.S))

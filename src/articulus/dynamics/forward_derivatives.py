@@ -200,7 +200,7 @@ def _given_way(
     rotor_rate: SX,
 ) -> tuple:
     nv = len(node.S)
-    whole = inertia.articulated() if P is None else inertia.articulated() + P
+    whole = inertia.as_articulated() if P is None else inertia.as_articulated() + P
     rates = ArticulatedRate.of(B) if B_behind is None else ArticulatedRate.of(B) + B_behind
     F = F if F_behind is None else F + F_behind
     directions = [Motion.unpack(x) for x in _columns(S, nv)]

@@ -174,7 +174,7 @@ def outward(
 
     Of a flexible body, with the rates and accelerations of its modes in `modal`, also their columns; see `_gather_columns`.
     """
-    own = node.X.merged() if isinstance(node.X, Product) else node.X
+    own = node.X.merge() if isinstance(node.X, Product) else node.X
     X = own if Xp is None else Xp @ own
     Vp = Vp or Motion.zero()
     S = [X.motion_to_parent(s) for s in node.S]
@@ -232,7 +232,7 @@ def outward_station(
 ) -> tuple[Transform, Motion, Motion, SX, SX, SX, SX, RigidInertia, RateMatrix, Force]:
     """Return what `outward` does of a station of a flexible body; v and vdot are modal."""
     assert node.station is not None
-    X = Xp @ (node.X.merged() if isinstance(node.X, Product) else node.X)
+    X = Xp @ (node.X.merge() if isinstance(node.X, Product) else node.X)
     bend = node.joint_velocity(v)
     bending = node.joint_velocity(vdot) + node.station.turned_rate(v)
     carried = X.motion_to_parent(bend)

@@ -112,7 +112,7 @@ def mass_matrix_of_columns(run: Runner) -> Any:
 
 def in_ground_axes(node: Node, Xp: Transform | None) -> tuple[Transform, SX, RigidInertia]:
     """Return pose, directions and inertia of a node in ground axes about the ground origin."""
-    own = node.X.merged() if isinstance(node.X, Product) else node.X
+    own = node.X.merge() if isinstance(node.X, Product) else node.X
     X = own if Xp is None else Xp @ own
     S = ca.vertcat(SX(0, 1), *(X.motion_to_parent(s).column() for s in node.S))
     return X, S, X.inertia_to_parent(node.inertia)

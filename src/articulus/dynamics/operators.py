@@ -51,7 +51,7 @@ def factors(tree: Tree) -> OperatorFactors:
     S: dict[int, Motion] = {}
     K: dict[int, Force] = {}
     D_inverse: dict[int, SX] = {}
-    P = [node.inertia.articulated() for node in tree.nodes]
+    P = [node.inertia.as_articulated() for node in tree.nodes]
     for i in reversed(range(len(tree))):
         node, Pi, X = tree.nodes[i], P[i], tree.world[i]
         rotor = node.X.force_to_child(node.rotor)

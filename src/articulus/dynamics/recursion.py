@@ -159,7 +159,7 @@ class Rolled:
 
 def node_rotation(node: Node, R_parent: SX | None) -> tuple[SX]:
     """Return the rotation of a node in ground axes from that of its parent, (9,) by columns each."""
-    own = node.X.merged() if isinstance(node.X, Product) else node.X
+    own = node.X.merge() if isinstance(node.X, Product) else node.X
     return (ca.vec(own.R if R_parent is None else ca.mtimes(ca.reshape(R_parent, 3, 3), own.R)),)
 
 

@@ -94,4 +94,4 @@ def _below(tree: Tree, v: SX, node: int, X: Transform, shared: set[int]) -> Rela
 
 def merge_pose(X: Transform | Product) -> Transform:
     """Return a pose as one factor."""
-    return X.merged() if isinstance(X, Product) else X
+    return X.merge() if isinstance(X, Product) else X

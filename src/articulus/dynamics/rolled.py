@@ -152,7 +152,7 @@ def _origin(s: Question, frame: str) -> MX:
 
 def ground_pose(node: Node, Xp: Transform | None) -> tuple[Transform]:
     """Return the pose of a node in ground axes from that of its parent."""
-    own = node.X.merged() if isinstance(node.X, Product) else node.X
+    own = node.X.merge() if isinstance(node.X, Product) else node.X
     return (own if Xp is None else Xp @ own,)
 
 

@@ -546,7 +546,7 @@ class Tree:
         """Return the pose of every node in the ground frame."""
         out: list[Transform] = []
         for node, parent in zip(self.nodes, self.parents):
-            X = node.X.merged() if isinstance(node.X, Product) else node.X
+            X = node.X.merge() if isinstance(node.X, Product) else node.X
             out.append(X if parent == ROOT else out[parent] @ X)
         return tuple(out)
 

@@ -180,9 +180,9 @@ class TaskGraph:
                 (father,) = self.predecessors[k]
                 if len(self.successors[father]) == 1:
                     head[k] = head[father]
-        return self.merged(head)
+        return self.merge(head)
 
-    def merged(self, groups: Sequence[int]) -> TaskGraph:
+    def merge(self, groups: Sequence[int]) -> TaskGraph:
         """Return the graph of groups of tasks, each group one task with the time of all and the name of its last.
 
         Parameters

@@ -152,7 +152,7 @@ class RigidInertia:
     def unpack(ten: SX) -> RigidInertia:
         return RigidInertia(ten[0], ten[1:4], from_upper_triangle(ten[4:10]))
 
-    def articulated(self) -> ArticulatedInertia:
+    def as_articulated(self) -> ArticulatedInertia:
         return ArticulatedInertia(self.J, skew(self.h), self.m * SX.eye(3))
 
     def matrix(self) -> SX:

@@ -86,7 +86,7 @@ class Product:
     first: Transform
     second: Transform
 
-    def merged(self) -> Transform:
+    def merge(self) -> Transform:
         return self.first @ self.second
 
     def motion_to_child(self, m: Motion) -> Motion:

@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 
 from articulus.bridges.c import operations
-from articulus.bridges.c.writer import Writer, finished
+from articulus.bridges.c.writer import Writer, finish
 from articulus.errors import InputError
 from articulus.kernel import program as programs
 from articulus.model.files.storage import StrPath, as_path, write_text
@@ -107,7 +107,7 @@ class Argument:
         """Number of elements."""
         return int(np.prod(self.shape))
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """Return what the header says of it."""
         size = " x ".join(map(str, self.shape)) or "1"
         units = self.units or ("",) * len(self.labels)
@@ -232,8 +232,8 @@ class CModule:
         return ", ".join(texts) or "void"
 
     def _document(self, f: CFunction) -> str:
-        rows = [f"   in   {a.told()}" for k, a in enumerate(f.inputs) if k != f.parameters and a.size]
-        rows += [f"   out  {a.told()}" for a in f.outputs if a.size]
+        rows = [f"   in   {a.describe()}" for k, a in enumerate(f.inputs) if k != f.parameters and a.size]
+        rows += [f"   out  {a.describe()}" for a in f.outputs if a.size]
         bytes_ = f.slots * (8 if self.real == "double" else 4)
         head = f"/* {comment(f.meaning)}; {f.operations} operations, {bytes_} bytes of stack"
         return "\n".join([head, *rows]) + f" */\nvoid {self.name}_{f.name}({self._arguments_of(f)});\n"
@@ -281,7 +281,7 @@ class CModule:
 
     def source(self) -> str:
         """Return the text of the source."""
-        code = finished("\n".join(self._writer.parts), self.real)
+        code = finish("\n".join(self._writer.parts), self.real)
         public = "\n".join(self._defined)
         copy = (
             "static void copy(int n, const real *from, real *to)\n{\n    int k;\n"
@@ -302,7 +302,7 @@ class CModule:
                 code,
                 copy if "copy(" in public else "",
                 defaults,
-                finished(public, self.real),
+                finish(public, self.real),
             ]
         )
 

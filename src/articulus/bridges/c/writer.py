@@ -1,7 +1,7 @@
 """A program of the kernel as C99: the same steps in the same slots, calls kept, so that the text grows as the program does.
 
 Every function of a program works on its array of slots `w`, which lies on the stack of the public function: nothing is allocated,
-nothing is kept between calls. In the texts `@` stands for the ending of a constant and `$name` for a function of libm; `finished` fills
+nothing is kept between calls. In the texts `@` stands for the ending of a constant and `$name` for a function of libm; `finish` fills
 them in. The type of a number is `real`.
 """
 
@@ -350,7 +350,7 @@ def _zeros(start: int, n: int) -> str:
     return f"{{ int k; for (k = 0; k < {n}; k++) w[{start} + k] = 0; }}"
 
 
-def finished(text: str, real: str) -> str:
+def finish(text: str, real: str) -> str:
     """Return a text for one precision: with its type, constants, functions of libm, and the helpers that it needs before it."""
     single = real == "float"
     for name, helper in reversed(operations.HELPERS.items()):

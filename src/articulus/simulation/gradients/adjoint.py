@@ -45,7 +45,7 @@ def adjoint(
     chosen : tuple of int
         Entries of p.
     """
-    n, made = steps.nodes, steps.made
+    n, made = steps.nodes, steps.native_code
     own = sum(len(node.rows) for node in n.nodes)
     x, p = np.zeros((1, own + n.nx)), np.full((1, 1), steps.h)
     total = np.zeros(len(chosen))
@@ -109,7 +109,7 @@ def _by_parameters(
             np.ascontiguousarray(part[used])
             for part in (where[:, : system.nc], where[:, system.nc : -1], where[:, -1])
         )
-        pull = steps.made.pull(first[key], chosen)
+        pull = steps.native_code.pull(first[key], chosen)
         total += pull(c, d, steps.p, w[used], t, np.full((), steps.h), np.ascontiguousarray(mu[used])).sum(
             axis=0
         )

@@ -54,7 +54,9 @@ def forward(steps: Steps, start: np.ndarray, direction: np.ndarray, at: np.ndarr
         log = np.empty((len(s), -(-chunk.stop // every) - first, steps.nodes.nx))
         failed = np.full(len(s), kernel.NEVER)
         periods = [1] if steps.nodes.updates else []
-        go = steps.made.tangent.on(s, p, by, failed, log, first=chunk.first, every=every, periods=periods)
+        go = steps.native_code.tangent.on(
+            s, p, by, failed, log, first=chunk.first, every=every, periods=periods
+        )
         last = min(chunk.stop, steps.count)
         go(chunk.first, last)
         regular = inside & (at % every == 0) & (at < steps.count)
@@ -68,7 +70,7 @@ def _closing(steps: Steps, s: np.ndarray, p: np.ndarray, by: np.ndarray) -> np.n
     """Return the tangents at the end of the run, after the maps of sampled components worked there."""
     log = np.empty((len(s), 1, steps.nodes.nx))
     periods = [1] if steps.nodes.updates else []
-    go = steps.made.tangent.on(s, p, np.array(by), np.full(len(s), kernel.NEVER), log, periods=periods)
+    go = steps.native_code.tangent.on(s, p, np.array(by), np.full(len(s), kernel.NEVER), log, periods=periods)
     go(0, 0, closing=True)
     return log[:, 0]
 

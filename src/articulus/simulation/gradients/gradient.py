@@ -14,7 +14,7 @@ from articulus.simulation.gradients.adjoint import adjoint, states_at
 from articulus.simulation.gradients.expressions import expression
 from articulus.simulation.gradients.figures import Figure, Final
 from articulus.simulation.gradients.forward import forward
-from articulus.simulation.gradients.step_nodes import compiled
+from articulus.simulation.gradients.step_nodes import compile_columns
 from articulus.simulation.gradients.steps import Steps
 from articulus.simulation.gradients.variables import variables
 from articulus.simulation.loop.functions import ARGUMENTS, System
@@ -142,7 +142,7 @@ class Asked:
         t = steps.t0 + at * steps.h
         y, *by = (
             np.reshape(x, (len(at), -1))
-            for x in compiled(self.derivative)(c, d, steps.p, w, t, np.full((), steps.h))
+            for x in compile_columns(self.derivative)(c, d, steps.p, w, t, np.full((), steps.h))
         )
         return y[:, 0], (np.hstack(by[:2]), by[2])
 

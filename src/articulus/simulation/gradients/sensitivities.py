@@ -12,7 +12,7 @@ import numpy as np
 from articulus.errors import InputError, did_you_mean
 from articulus.simulation.gradients.expressions import expression
 from articulus.simulation.gradients.forward import Tangents, forward
-from articulus.simulation.gradients.step_nodes import compiled
+from articulus.simulation.gradients.step_nodes import compile_columns
 from articulus.simulation.gradients.steps import Steps
 from articulus.simulation.gradients.variables import Variables, variables
 from articulus.simulation.loop.functions import ARGUMENTS, System
@@ -121,5 +121,5 @@ class _Output:
             np.ascontiguousarray(found.states[:, system.nc :]),
         )
         t = steps.t0 + at * steps.h
-        y, change = compiled(self.function)(c, d, steps.p, w, t, np.full((), steps.h), dc, dd, dp)
+        y, change = compile_columns(self.function)(c, d, steps.p, w, t, np.full((), steps.h), dc, dd, dp)
         return np.reshape(y[0], (samples, -1)), np.moveaxis(np.reshape(change, (rows, samples, -1)), 0, -1)

@@ -244,7 +244,7 @@ def _calls(method: Method) -> int:
     return asked[0]
 
 
-def compiled(function: ca.Function) -> kernel.Kernel:
+def compile_columns(function: ca.Function) -> kernel.Kernel:
     """Return a function of (c, d, p, w, t, h, ...) as native code, columns of any length; t and h are numbers."""
     inputs = tuple(0 if function.name_in(i) in ("t", "h") else 1 for i in range(function.n_in()))
     return kernel.compile(function, finite=False, ranks=(inputs, (1,) * function.n_out()))

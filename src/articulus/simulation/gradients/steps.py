@@ -14,7 +14,7 @@ from casadi import SX
 
 from articulus import kernel
 from articulus.errors import InputError, NumericalError, UnsupportedOperation, did_you_mean
-from articulus.simulation.gradients.step_nodes import StepNodes, compiled
+from articulus.simulation.gradients.step_nodes import StepNodes, compile_columns
 from articulus.simulation.loop.functions import System
 from articulus.simulation.running.native_engine import NativeEngine
 from articulus.simulation.running.noise import NoiseStreams
@@ -81,7 +81,7 @@ class Steps:
         return self._streams().draw(self.count + 1).reshape(self.count + 1, self.system.nw)
 
     @functools.cached_property
-    def made(self) -> Made:
+    def native_code(self) -> Made:
         """Native code, kept by the equations for the next call."""
         kept = self.system.__dict__.setdefault("_gradients", {})
         key = (self.engine.method.name, self.chosen, self.work, *self._inside())
@@ -96,7 +96,7 @@ class Steps:
     @property
     def nodes(self) -> StepNodes:
         """One step as calls of nodes."""
-        return self.made.nodes
+        return self.native_code.nodes
 
     @property
     def chunk_steps(self) -> int:
@@ -151,10 +151,12 @@ class Steps:
         """Return the derivatives of all nodes at all steps of a chunk, (steps, width), with `points` also where they are."""
         c = np.ascontiguousarray(chunk.after[:, : self.system.nc])
         t, fires = self.times(chunk.first, chunk.stop), self.fires(chunk.first, chunk.stop)
-        found = self.made.linearization(points)(c, chunk.held, self.p, chunk.w, t, np.full((), self.h), fires)
+        found = self.native_code.linearization(points)(
+            c, chunk.held, self.p, chunk.w, t, np.full((), self.h), fires
+        )
         by, *seen = found if isinstance(found, tuple) else (found,)
         if chunk.stop > self.count:  # no step goes on from the end
-            by[-1, self.made.first_stage :] = 0.0
+            by[-1, self.native_code.first_stage :] = 0.0
         return (by, *seen) if points else by
 
     @property
@@ -178,11 +180,11 @@ class Made:
 
     @functools.cached_property
     def _with_points(self) -> kernel.Kernel:
-        return compiled(self.nodes.linearization(True))
+        return compile_columns(self.nodes.linearization(True))
 
     @functools.cached_property
     def _without_points(self) -> kernel.Kernel:
-        return compiled(self.nodes.linearization(False))
+        return compile_columns(self.nodes.linearization(False))
 
     @functools.cached_property
     def tangent(self) -> kernel.Recurrence:
@@ -216,7 +218,7 @@ class Made:
     def pull(self, k: int, chosen: tuple[int, ...]) -> kernel.Kernel:
         """Return the native code of `Node.pull` of the node k."""
         if (k, chosen) not in self._pulls:
-            self._pulls[k, chosen] = compiled(self.nodes.nodes[k].pull(chosen))
+            self._pulls[k, chosen] = compile_columns(self.nodes.nodes[k].pull(chosen))
         return self._pulls[k, chosen]
 
 

@@ -60,7 +60,7 @@ class Journal:
         """What came out, (done,)."""
         return self._figures[: self._at]
 
-    def known(self, points: np.ndarray) -> np.ndarray:
+    def look_up(self, points: np.ndarray) -> np.ndarray:
         """Return the figures of the first of these points, as far as they are known; what follows something else is forgotten."""
         held = self._points[self._at : self._at + len(points)]
         differs = np.flatnonzero((held != points[: len(held)]).any(axis=1))

@@ -187,7 +187,7 @@ class Ledger:
         """Return the SHA-256 of every shard that counts, by its name."""
         return dict(self._base.execute("SELECT file, digest FROM shards ORDER BY file").fetchall())
 
-    def done(self) -> int:
+    def count_done(self) -> int:
         """Return how many runs are done."""
         return int(self._base.execute("SELECT COALESCE(SUM(count), 0) FROM ranges").fetchone()[0])
 

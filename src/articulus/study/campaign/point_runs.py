@@ -139,7 +139,7 @@ class PointRuns:
         Runs that an interrupted search has done are not run again.
         """
         out = np.empty(len(points))
-        known = self._journal.known(points)
+        known = self._journal.look_up(points)
         out[: len(known)] = known
         self._report_progress()
         if len(known) < len(points):

@@ -26,7 +26,7 @@ def read(s: Scope, component: Component, field: str, signal: str) -> SX:
         ) from None
 
 
-def known(s: Scope, component: Any) -> tuple[SX, SX]:
+def known_attitude(s: Scope, component: Any) -> tuple[SX, SX]:
     """Return attitude (quaternion to the ground frame) and rate (own axes) as the law knows them: measured, or true."""
     if component.measured:
         attitude, rate = component.measured
@@ -42,7 +42,7 @@ def errors(s: Scope, component: Any) -> tuple[SX, SX, SX]:
 
     The feedforward is J (wdot_R - w x w_R) + w x J w; zero without the inertia of the craft.
     """
-    q, w = known(s, component)
+    q, w = known_attitude(s, component)
     wanted = read(s, component, "guidance", f"{component.guidance}.attitude")
     rate, acceleration = (
         read(s, component, "guidance", f"{component.guidance}.{x}") for x in ("rate", "acceleration")
