@@ -7,6 +7,7 @@ import pytest
 
 import articulus as art
 from articulus import spacecraft as sc
+from articulus.errors import DoubtfulResult
 from articulus.simulation.loop import components as c
 
 EPOCH = "2025-03-20T09:01:00Z"
@@ -191,3 +192,19 @@ def test_gravity_of_two_kinds_is_refused() -> None:
     m.body("hub", 1.0, (0, 0, 0), (1, 1, 1)).joint("hub", art.Free(), "ground", "hub")
     with pytest.raises(art.InputError, match="uniform gravity"):
         art.simulate(m, 1.0, components=[c.HarmonicGravity(order=0)], step=1.0)
+
+
+def test_a_craft_below_the_surface_is_told_with_the_time() -> None:
+    """Let fall from 400 km it passes the surface after the time of a free fall, by its closed form; one of two runs does."""
+    m, r, R = craft(), 6.778e6, 6378137.0
+    q = np.tile(m.neutral, (2, 1))
+    q[:, 4], v = r, np.zeros((2, m.nv))
+    v[1, 4] = np.sqrt(sc.EARTH.mu / r)
+    parts = [c.SpaceEnvironment("hub"), c.CentralGravity()]
+    x = R / r
+    fall = np.sqrt(r**3 / (2 * sc.EARTH.mu)) * (np.arccos(np.sqrt(x)) + np.sqrt(x * (1 - x)))
+    with pytest.warns(DoubtfulResult, match="below the surface of the Earth from t = 301 s") as told:
+        run = art.rollout(m, 320.0, q, v, components=parts, step=1.0, sample=1.0, outputs=["space.altitude"])
+    assert fall == pytest.approx(300.5, abs=0.5)
+    assert {w.run for w in run.warnings} == {0}
+    assert len(told) == 1

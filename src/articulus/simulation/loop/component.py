@@ -161,6 +161,8 @@ class Component(abc.ABC):
 
     type_name: ClassVar[str]
     signals: ClassVar[dict[str, str]] = {}
+    floors: ClassVar[dict[str, tuple[float, str]]] = {}
+    """Signals of one entry below whose value the component does not hold any more, and what that means; runs that report them warn."""
     name: str
     period: float | None = None
 

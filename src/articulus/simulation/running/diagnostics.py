@@ -57,6 +57,8 @@ VIBRATION = 0.05
 """Share of its amplitude that a vibration loses or gains by the method alone [-]; five hundredths are ten of its energy, far above `ENERGY` of the whole."""
 STIFF = 1.0
 """Step times the fastest rate of the equations from which an explicit method is not accurate any more [-]; at 2 to 3 it is unstable."""
+FLOOR = 1e-3
+"""How far a signal may be below the floor that its component has for it [its unit]: a millimeter of altitude."""
 FRICTION = 2.0
 """Step of an explicit method times the rate at which dry friction about rest brings a joint to a stop [-]: beyond 2 to 3 a joint that should
 come to rest jumps to and fro."""
@@ -157,6 +159,8 @@ def find(
     over = dict(_figures(runner, evidence)) | {PAST_LIMITS: (past.share, DEPTH)}
     if runner.outside is None and reference.comparable(runner.engine, runner.method):
         over[STEPS_FIGURE] = (_steps(runner, samples, good), STEPS)
+    floors = {figure: found for figure, *found in _floors(runner, signals, good)}
+    over |= {figure: (below, FLOOR) for figure, (below, _) in floors.items()}
     worst = np.max([value / limit for value, limit in over.values()], axis=0)
     beyond = np.flatnonzero(worst > 1)
     told = set(beyond[np.argsort(-worst[beyond])][:DIAGNOSED].tolist())
@@ -164,6 +168,7 @@ def find(
     for i in beyond.tolist():
         mine = [(name, float(value[i]), limit) for name, (value, limit) in over.items() if value[i] > limit]
         own = {name: past.cause(i) if name == PAST_LIMITS else _own_cause(name) for name, *_ in mine}
+        own |= {name: floors[name][1][i] for name in own if name in floors}
         cause = _cause(runner, evidence, i) if i in told and None in own.values() else ""
         out += [
             RunWarning(
@@ -176,6 +181,27 @@ def find(
             for name, value, limit in mine
         ]
     return tuple(out)
+
+
+def _floors(
+    runner: Runner, signals: Mapping[str, Signal], good: np.ndarray
+) -> Iterator[tuple[str, np.ndarray, list[str]]]:
+    """Yield, for signals that a component has a floor for, how far runs are below it, (rows,), and since when, as sentences."""
+    for component in runner.engine.system.network.components:
+        for name, (floor, meaning) in component.floors.items():
+            held = signals.get(f"{component.name}.{name}")
+            if held is None:
+                continue
+            values = held.values[..., 0].reshape(-1, held.values.shape[-2])[good]
+            under = values < floor
+            below = np.where(under, floor - values, 0.0).max(axis=1, initial=0.0)
+            since = runner.times[under.argmax(axis=1)]
+            unit = component.signals[name]
+            yield (
+                f"{held.name} below {floor:g} {unit} [{unit}]",
+                below,
+                [f"{meaning} from t = {t:.6g} s on" for t in since],
+            )
 
 
 def warn(name: str, warnings: tuple[RunWarning, ...], rows: int) -> None:

@@ -77,6 +77,7 @@ class SpaceEnvironment(Sensor):
         "sunlight": "-",
         "magnetic_field": "T",
     }
+    floors: ClassVar = {"altitude": (0.0, "the craft is below the surface of the Earth")}
 
     def __post_init__(self) -> None:
         convert(self, center=three, altitudes=as_numbers, densities=as_numbers, scale_height=as_number)
