@@ -6,6 +6,7 @@ Basilisk is not installed with the package; its times in the notes were measured
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -58,7 +59,7 @@ def wheels(effort: Effort) -> Iterator[Measurement]:
     """Give a step of the hub with three wheels in orbit under feedback, one run and in a batch, and a Monte Carlo."""
     q0, v0 = wheel_pointing.start()
     loop, steps = art.Loop(wheel_pointing.hub(), components=wheel_pointing.parts()), 6000
-    given = {"method": "rk4", "step": 0.1}
+    given: dict[str, Any] = {"method": "rk4", "step": 0.1}
     batch = 16 if effort.quick else BATCH
     at = [np.tile(x, (batch, 1)) for x in (q0, v0)]
     one, many = race(

@@ -4,6 +4,8 @@ Mass, inertia, orbit, wheels, gains and the start are those of that script; the 
 across the axis is the hub's, and the gradient of gravity acts.
 """
 
+import math
+
 import numpy as np
 
 import articulus as art
@@ -18,7 +20,9 @@ RATES = (0.001, -0.01, 0.03)
 SPEEDS = tuple(n * np.pi / 30 for n in (100.0, 200.0, 300.0))
 MU = 3.986004415e14
 EARTH = sc.Planet("Earth", MU, 6378136.6, 1 / 298.257223563, 7.292115e-5)
-ORBIT = sc.Orbit(1.0e7, 0.01, *(float(x) for x in np.radians([33.3, 48.2, 347.8, 85.3])), planet=EARTH)  # type: ignore[misc]
+ORBIT = sc.Orbit(
+    1.0e7, 0.01, math.radians(33.3), math.radians(48.2), math.radians(347.8), math.radians(85.3), EARTH
+)
 
 
 def compute() -> dict:

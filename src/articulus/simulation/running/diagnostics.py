@@ -159,7 +159,7 @@ def find(
     over = dict(_figures(runner, evidence)) | {PAST_LIMITS: (past.share, DEPTH)}
     if runner.outside is None and reference.comparable(runner.engine, runner.method):
         over[STEPS_FIGURE] = (_steps(runner, samples, good), STEPS)
-    floors = {figure: found for figure, *found in _floors(runner, signals, good)}
+    floors = {figure: (below, since) for figure, below, since in _floors(runner, signals, good)}
     over |= {figure: (below, FLOOR) for figure, (below, _) in floors.items()}
     worst = np.max([value / limit for value, limit in over.values()], axis=0)
     beyond = np.flatnonzero(worst > 1)
