@@ -38,6 +38,7 @@ PAGES = [
     "docs/control/poles.md",
     "docs/design/gradients.md",
     "docs/design/fits.md",
+    "docs/design/rigid.md",
     "docs/control/sampled_response.md",
     "docs/control/reduction.md",
     "docs/control/synthesis.md",

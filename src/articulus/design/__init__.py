@@ -3,6 +3,7 @@
 from articulus.design.base_parameters import BaseParameters, base_parameters
 from articulus.design.control_structure import ControlStructure, measure
 from articulus.design.fits import Experiment, Fit, RecordCheck, check, fit
+from articulus.design.inertial_fit import InertialFit, inertial_fit
 from articulus.design.mean_squares import MeanSquareLimit
 from articulus.design.methods import Continuation, QuadraticSteps, SequentialApproximations
 from articulus.design.pareto import Front, FrontDesign, TradeOff
@@ -18,6 +19,7 @@ __all__ = [
     "Fit",
     "Front",
     "FrontDesign",
+    "InertialFit",
     "MeanSquareLimit",
     "ModalRatio",
     "Optimum",
@@ -35,5 +37,6 @@ __all__ = [
     "base_parameters",
     "check",
     "fit",
+    "inertial_fit",
     "measure",
 ]
