@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 LOCK := requirements/ci.txt
 
-.PHONY: demo test quick smoke widths lint docs bench verify oracles browser realtime fuzz nightly chaos models lock oldest lock-oldest clean
+.PHONY: demo test quick smoke widths arm lint docs bench verify oracles browser realtime fuzz nightly chaos models lock oldest lock-oldest clean
 
 demo: $(VENV)/.view,data
 	$(BIN)/articulus demo --output build/demo
@@ -40,6 +40,10 @@ smoke:
 # native code and cases at every vector width of this processor, with one thread and with several
 widths: $(VENV)/.test
 	$(BIN)/python tests/widths.py
+
+# kernels and exported C for aarch64 in emulation (apt-get install qemu-user-static)
+arm: $(VENV)/.test
+	$(BIN)/python tests/kernel/arm.py
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
