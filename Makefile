@@ -41,7 +41,7 @@ smoke:
 widths: $(VENV)/.test
 	$(BIN)/python tests/widths.py
 
-# kernels and exported C for aarch64 in emulation (apt-get install qemu-user-static)
+# kernels and exported C for aarch64 in emulation (apt-get install qemu-user-static gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
 arm: $(VENV)/.test
 	$(BIN)/python tests/kernel/arm.py
 

@@ -1,7 +1,7 @@
 """`make arm`: kernels for aarch64 (NEON, 2 lanes) under emulation, against this processor. `python tests/kernel/arm.py`
 
-LLVM writes the object code of each kernel for a Cortex-A72, the cross-compiler of the extra `cross` links it with a small program, and
-qemu-aarch64-static (Debian package qemu-user-static) runs that. Python itself is not emulated.
+LLVM writes the object code of each kernel for a Cortex-A72, a cross-compiler (gcc-aarch64-linux-gnu of Debian, else that of the extra
+`cross`) links it with a small program, and qemu-aarch64-static (Debian package qemu-user-static) runs that. Python itself is not emulated.
 """
 
 from __future__ import annotations
@@ -65,20 +65,9 @@ def object_code(text: str) -> bytes:
 
 def linked(folder: Path, *files: str) -> list[str]:
     """Link files into a static program; return the command that runs it in emulation."""
-    command = [
-        sys.executable,
-        "-m",
-        "ziglang",
-        "cc",
-        "-target",
-        TRIPLE,
-        "-O2",
-        "-static",
-        "-o",
-        "program",
-        *files,
-        "-lm",
-    ]
+    own = shutil.which("aarch64-linux-gnu-gcc")
+    compiler = [own] if own else [sys.executable, "-m", "ziglang", "cc", "-target", TRIPLE]
+    command = [*compiler, "-O2", "-static", "-o", "program", *files, "-lm"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
     return [EMULATOR, str(folder / "program")]
 
