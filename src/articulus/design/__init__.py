@@ -6,13 +6,16 @@ from articulus.design.fits import Experiment, Fit, RecordCheck, check, fit
 from articulus.design.inertial_fit import InertialFit, inertial_fit
 from articulus.design.mean_squares import MeanSquareLimit
 from articulus.design.methods import Continuation, QuadraticSteps, SequentialApproximations
+from articulus.design.optimize import AtMost, CoDesign, optimize
 from articulus.design.pareto import Front, FrontDesign, TradeOff
 from articulus.design.program import Optimum, Point, Program, Section
 from articulus.design.regulator_cost import RegulatorCost
 from articulus.design.sized_structure import ModalRatio, RayleighDamping, SizedStructure, Terms
 
 __all__ = [
+    "AtMost",
     "BaseParameters",
+    "CoDesign",
     "Continuation",
     "ControlStructure",
     "Experiment",
@@ -39,4 +42,5 @@ __all__ = [
     "fit",
     "inertial_fit",
     "measure",
+    "optimize",
 ]

@@ -37,7 +37,7 @@ class SequentialApproximations(Method):
 
     name = "approximations"
     first: float = 1.5
-    iterations: int = 400
+    iterations: int = 100
     tolerance: float = 1e-5
 
     def minimize(self, program: Program, start: np.ndarray) -> Optimum:

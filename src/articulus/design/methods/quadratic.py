@@ -62,7 +62,7 @@ class QuadraticSteps(Method):
             if not done:
                 z, _ = restore(seen, z, low, high)
             merit = seen.at(z).objective / size + 10 * min(seen.at(z).excess, FAR)
-            if (done and merit >= best - 1e-7 * abs(best)) or left <= 0:
+            if merit >= best - 1e-7 * abs(best) or left <= 0:
                 break
             best = merit
         return finish(program, z, start, seen.count, self.name, done, message)

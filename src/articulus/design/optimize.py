@@ -1,0 +1,263 @@
+"""Named parameters and gains of a loop that minimize a figure of its runs under limits on others."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from articulus.design.methods import Method, QuadraticSteps
+from articulus.design.program import Optimum, Point, Program
+from articulus.design.restarts import best_of
+from articulus.errors import InputError, NumericalError, did_you_mean
+from articulus.numerics.streams import stream
+from articulus.simulation.running.loop import Loop
+from articulus.study.study import Study
+
+
+@dataclass(frozen=True)
+class AtMost:
+    """A limit on a figure of each run.
+
+    Parameters
+    ----------
+    name : str
+    figure : str, callable or figure
+        As `Loop.gradient` takes it.
+    limit : float [unit of the figure]
+        Not zero; the figure is at most this. For a figure that shall be at least something, give both with the other sign.
+    """
+
+    name: str
+    figure: Any
+    limit: float
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.limit) or self.limit == 0:
+            raise InputError(f"limit '{self.name}': found {self.limit:g}; expected a number that is not zero")
+
+
+@dataclass(frozen=True, eq=False)
+class CoDesign:
+    """Parameters of a loop that minimize a figure of its runs under limits; derivatives are the exact ones of `Loop.gradient`.
+
+    Parameters
+    ----------
+    loop : Loop
+    variables : dict of parameter name to (lower, upper)
+        Those with a positive lower bound are varied by their logarithms.
+    objective : str, callable or figure
+        Minimized, as the mean over the samples.
+    subject_to : tuple of AtMost
+        Kept by every sample.
+    t_end : float [s]
+        Of the runs.
+    q0, v0 : array or dict
+        As those of `simulate`.
+    samples : tuple of dicts
+        Values of other parameters: operating points, uncertain samples. One run each.
+    settings : dict
+        Further ones of `simulate`: step, sample, method, seed.
+    present : dict of parameter name to number
+        Where the first start is, if not at the values that the loop has.
+    """
+
+    loop: Loop
+    variables: Mapping[str, tuple[float, float]]
+    objective: Any
+    subject_to: tuple[AtMost, ...]
+    t_end: float
+    q0: Any = None
+    v0: Any = None
+    samples: tuple[Mapping[str, float], ...] = ({},)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    present: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        known = self.loop.parameters
+        if not self.variables or not self.samples:
+            raise InputError("optimize: found no variables or no samples; expected at least one of each")
+        for name in (*self.variables, *(n for s in self.samples for n in s)):
+            if name not in known:
+                raise InputError(
+                    f"optimize: found no parameter '{name}'; expected {', '.join(known) or 'a loop with parameters'}; "
+                    f"{did_you_mean(name, known)}"
+                )
+        for name in self.variables:
+            if any(name in s for s in self.samples):
+                raise InputError(f"optimize: '{name}' is a variable and in a sample; expected one of the two")
+        names = [x.name for x in self.subject_to]
+        if len(set(names)) < len(names):
+            raise InputError(f"optimize: limits {names}; expected names of their own")
+
+    @property
+    def program(self) -> Program:
+        """The minimization."""
+        lower, upper = (np.array([b[k] for b in self.variables.values()], dtype=float) for k in (0, 1))
+        many = len(self.samples) > 1
+        limits = tuple(
+            f"{x.name} in sample {k + 1}" if many else x.name
+            for x in self.subject_to
+            for k in range(len(self.samples))
+        )
+        scale = np.maximum(np.abs(lower), np.abs(upper))
+        return Program(
+            tuple(self.variables),
+            lower,
+            upper,
+            self.evaluate,
+            limits,
+            lower > 0,
+            np.where(scale > 0, scale, 1.0),
+        )
+
+    def evaluate(self, x: np.ndarray) -> Point:
+        """Return the figures of a design with their derivatives; one without figures where a run fails."""
+        names = tuple(self.variables)
+        figures = (self.objective, *(c.figure for c in self.subject_to))
+        values, slopes = [], []
+        try:
+            for figure in figures:
+                for sample in self.samples:
+                    g = self.loop.gradient(
+                        figure, self.t_end, self.q0, self.v0, by=list(names), params={**sample, **dict(zip(names, x))},
+                        **self.settings,
+                    )  # fmt: skip
+                    values.append(float(g.value))
+                    slopes.append(np.asarray(g.gradient, dtype=float))
+        except NumericalError:
+            values = [np.nan]
+        count = len(self.samples)
+        rows = (len(figures) - 1) * count
+        if not np.isfinite(values).all():
+            return Point(np.inf, np.zeros(x.size), np.full(rows, np.inf), np.zeros((rows, x.size)), False)
+        allowed = np.repeat([c.limit for c in self.subject_to], count)
+        size = np.abs(allowed)
+        return Point(
+            float(np.mean(values[:count])),
+            np.mean(slopes[:count], axis=0),
+            (np.array(values[count:]) - allowed) / size,
+            np.reshape(slopes[count:], (rows, x.size)) / size[:, None],
+        )
+
+    def minimize(
+        self, starts: int | np.ndarray | Sequence[np.ndarray] = 1, seed: int = 0, method: Method | None = None
+    ) -> Optimum:
+        """Return the best design.
+
+        Parameters
+        ----------
+        starts : int or arrays, (variables,)
+            A number: the present values of the parameters, and random ones within the bounds.
+        seed : int
+            Of random starts.
+        method : Method
+            `QuadraticSteps` if not given.
+
+        Warns
+        -----
+        DoubtfulResult
+            If limits cannot be kept (which), or if starts end at different designs.
+        """
+        program = self.program
+        rows = self._starts(program, starts, seed) if isinstance(starts, int) else np.atleast_2d(starts)
+        return best_of(program, rows, method or QuadraticSteps(tolerance=1e-8))
+
+    def sweep(self, name: str, limits: Sequence[float], method: Method | None = None) -> list[Optimum]:
+        """Return the best designs for values of one limit, each begun at the one before: a front of objective against that limit."""
+        if name not in (known := [x.name for x in self.subject_to]):
+            raise InputError(
+                f"sweep: found no limit '{name}'; expected {', '.join(known)}; {did_you_mean(name, known)}"
+            )
+        out: list[Optimum] = []
+        for limit in limits:
+            changed = tuple(
+                dataclasses.replace(x, limit=limit) if x.name == name else x for x in self.subject_to
+            )
+            problem = dataclasses.replace(self, subject_to=changed)
+            out.append(problem.minimize(1 if not out else out[-1].x[None], method=method))
+        return out
+
+    def _starts(self, program: Program, count: int, seed: int) -> np.ndarray:
+        if count < 1:
+            raise InputError(f"optimize: found {count} starts; expected at least one")
+        own = {p.name: p.value for p in self.loop.system.network.parameters} | dict(self.present)
+        first = program.inside([own[name] for name in self.variables])
+        ends = program.scaled(program.lower), program.scaled(program.upper)
+        if count > 1 and not np.isfinite(ends).all():
+            raise InputError(
+                "optimize: random starts need bounds that are finite; give them, or starts of your own"
+            )
+        random = stream(seed)
+        more = [program.unscaled(random.uniform(*ends)) for _ in range(count - 1)]
+        return np.array([first, *more])
+
+
+def optimize(
+    study: Loop | Study,
+    variables: Mapping[str, tuple[float, float]],
+    minimize: Any,
+    subject_to: Sequence[AtMost] = (),
+    *,
+    t_end: float | None = None,
+    q0: Any = None,
+    v0: Any = None,
+    samples: Sequence[Mapping[str, float]] = ({},),
+    starts: int | np.ndarray = 1,
+    seed: int = 0,
+    method: Method | None = None,
+    **settings: Any,
+) -> Optimum:
+    """Return the parameters of a loop or study that minimize a figure of its runs under limits on others; see `CoDesign`.
+
+    Parameters
+    ----------
+    study : Loop or Study
+        A study brings its end, step, initial state and values of parameters.
+    variables : dict of parameter name to (lower, upper)
+    minimize : str, callable or figure
+        As `Loop.gradient` takes it: "q.lift" at the end, `Rms("q.hook")`, `lambda s: s.p["boom"]`.
+    subject_to : sequence of AtMost
+    t_end : float [s]
+        Needed for a loop.
+    q0, v0, settings :
+        As those of `simulate`.
+    samples : sequence of dicts
+        Values of other parameters: operating points and uncertain samples, all at once; the objective is their mean, limits hold in each.
+    starts : int or arrays
+        Number of starts, the first from the present values, others random within the bounds; or the starts.
+    seed : int
+        Of random starts.
+    method : Method
+    """
+    loop, present = study, {}
+    if isinstance(study, Study):
+        loop, q0, v0 = study.loop, study.q0 if q0 is None else q0, study.v0 if v0 is None else v0
+        t_end = study.settings.t_end if t_end is None else t_end
+        settings = {
+            "step": study.settings.step,
+            "sample": study.settings.sample,
+            "method": study.settings.method,
+        } | settings
+        present = {k: v for k, v in study.params.items() if k in variables}
+        samples = [{k: v for k, v in study.params.items() if k not in variables} | dict(s) for s in samples]
+    if not isinstance(loop, Loop):
+        raise InputError(f"optimize: found {type(loop).__name__}; expected a Loop or a Study")
+    if t_end is None:
+        raise InputError("optimize: found no end of the runs; expected t_end [s]")
+    problem = CoDesign(
+        loop,
+        dict(variables),
+        minimize,
+        tuple(subject_to),
+        t_end,
+        q0,
+        v0,
+        tuple(dict(s) for s in samples),
+        settings,
+        present,
+    )
+    return problem.minimize(starts, seed, method)
