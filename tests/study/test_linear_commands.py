@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -294,3 +295,18 @@ def test_states_that_no_signal_shows_are_doubted(folder):
     text = text.replace("{q = 100, v.lift = 1}", "1").replace('{"u.motor" = 0.01}', "1")
     outcome = run_design(read_design_text(folder, text), folder, report=False)
     assert any("not signals of a loop" in note for note in outcome.notes)
+
+
+def test_the_page_names_every_method_and_key_and_its_tasks_are_read(folder):
+    page = (Path(__file__).resolve().parents[2] / "docs" / "control" / "command_line.md").read_text()
+    for name, method in METHODS.items():
+        row = next(
+            line for line in page.splitlines() if line.startswith("| `") and f"`{name}`" in line.split("|")[1]
+        )
+        assert [key for key in method.kinds if f"`{key}`" not in row] == [], name
+    blocks = [part.split("```")[0] for part in page.split("```toml\n")[1:]]
+    sensor = '[[component]]\ntype = "joint_sensor"\nname = "encoder"\njoints = ["lift"]\n'
+    (folder / "cart.toml").write_text(STUDY.format(height=0.5, more=sensor, end=0.01))
+    assert run_design(read_design_text(folder, blocks[0]), folder, report=False).passed
+    (folder / "path.toml").write_text(blocks[2])
+    assert run_inversion(read_inversion(folder / "path.toml"), folder, report=False).passed

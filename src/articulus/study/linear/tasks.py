@@ -120,7 +120,9 @@ class _Reader(Tables):
         head, plant, notes = self._plant("design", DESIGN)
         table = self.table("design")
         named = self.values.text(table, "method", "design")
-        period = self.values.declared(PERIOD, table["period"], "design.period") if "period" in table else None
+        period = (
+            self.values.read_declared(PERIOD, table["period"], "design.period") if "period" in table else None
+        )
         if named is not None and named not in METHODS:
             self.report.add("design.method", f"'{named}'", "a design method", did_you_mean(named, METHODS))
         self.report.raise_if_any()
@@ -140,7 +142,7 @@ class _Reader(Tables):
         head, plant, notes = self._plant("inversion", known)
         table = self.table("inversion")
         arguments = {
-            name: self.values.declared(f, table[name], f"inversion.{name}")
+            name: self.values.read_declared(f, table[name], f"inversion.{name}")
             for name, f in fields.items()
             if name in table
         }
@@ -163,7 +165,7 @@ class _Reader(Tables):
         """Return head and plant of a table, and why the plant is doubtful."""
         head, table, before = self.head(key, tuple(known)), self.table(key), len(self.report.findings)
         held = {
-            f.name: self.values.declared(f, table[f.name], f"{key}.{f.name}")
+            f.name: self.values.read_declared(f, table[f.name], f"{key}.{f.name}")
             for f in PLANT
             if f.name in table
         }
@@ -205,9 +207,11 @@ class _Reader(Tables):
                 good = isinstance(listed, list) and listed and all(isinstance(x, str) for x in listed)
                 return tuple(listed) if good else self._refuse(at, given, "names in quotes")
             case "flag" | "integer":
-                return self.values.declared(Field("", kind, meaning=""), given, at)
+                return self.values.read_declared(Field("", kind, meaning=""), given, at)
             case "number":
-                return self.values.declared(Field("", "number", unit="any", size="1", meaning=""), given, at)
+                return self.values.read_declared(
+                    Field("", "number", unit="any", size="1", meaning=""), given, at
+                )
             case "poles":
                 return self._poles(given, at)
             case "weight" if isinstance(given, dict):
