@@ -39,6 +39,7 @@ def test_every_page_is_in_the_contents() -> None:
             docs / "inversion" / "index.md",
             docs / "trajectory" / "index.md",
             docs / "campaign" / "index.md",
+            docs / "design" / "index.md",
         )
         for line in index.read_text().splitlines()
     }

@@ -75,7 +75,7 @@ def test_gaps_are_found_and_not_bridged():
     assert np.isnan(r.at(np.array([0.45]), "y")).all()
     assert r.at(np.array([0.65, 2.0]), "y")[0] == pytest.approx(0.65)
     assert np.isnan(r.at(np.array([2.0]), "y")).all()
-    assert r.shifted(-0.1).t[0] == pytest.approx(-0.1)
+    assert r.shift(-0.1).t[0] == pytest.approx(-0.1)
 
 
 @pytest.mark.parametrize(

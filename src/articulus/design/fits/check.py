@@ -113,7 +113,7 @@ def check(
     if abs(delay) > max(SURE * deviation, 0.2 * interval):
         findings.append(
             Finding("clock", f"the records are {'late' if delay > 0 else 'early'} by {abs(delay):.3g} +- {deviation:.2g} s",
-                    "records on the clock of the loop: record.shifted(-delay), or delay=True in the fit; a loop that lacks something may look late, too")
+                    "records on the clock of the loop: record.shift(-delay), or delay=True in the fit; a loop that lacks something may look late, too")
         )  # fmt: skip
     return RecordCheck(tuple(findings), tuple(notes), names, condition, null, delay, deviation)
 

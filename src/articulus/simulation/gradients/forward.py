@@ -1,7 +1,7 @@
 """Forward sensitivities: a tangent for each parameter goes along with the run, each in a lane of the processor.
 
 s_{k+1} = A_k s_k + B_k e with the derivatives A, B of the step that was taken: exact for the run as computed, whatever its step.
-Source: Hairer, Norsett & Wanner 1993, section I.14 (the variational equation, discretized by the method itself).
+Source: Hairer, Nørsett & Wanner 1993, section I.14 (the variational equation, discretized by the method itself).
 """
 
 from __future__ import annotations

@@ -142,11 +142,11 @@ class Record:
             self, t=self.t[kept], columns={n: x[kept] for n, x in self.columns.items()}
         )
 
-    def shifted(self, time: float) -> Record:
+    def shift(self, time: float) -> Record:
         """Return the same on a clock that shows `time` more [s]: with minus its delay, a late record becomes one on time."""
         return dataclasses.replace(self, t=self.t + time)
 
-    def renamed(self, names: Mapping[str, str]) -> Record:
+    def rename(self, names: Mapping[str, str]) -> Record:
         """Return the same with other names of some columns, old to new."""
         for old in names:
             self[old]
