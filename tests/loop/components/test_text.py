@@ -14,20 +14,20 @@ from articulus.simulation.loop.table import Table
 from articulus.study.fields import TYPES
 from articulus.study.loop_text import parts_text, read_parts
 
-from .test_components import DIGGER, EXAMPLES, HOSTS
+from .test_components import DIGGER, EXAMPLES, HOSTS, companions
 
 
 @pytest.mark.parametrize("kind", ALL_COMPONENTS, ids=lambda c: c.type_name)
 def test_every_component_comes_back_equal_or_says_that_it_cannot(kind: type) -> None:
     component, host = EXAMPLES[kind](), HOSTS.get(kind, DIGGER)
-    network = Network(host.description, [component])
+    network = Network(host.description, [*companions(kind), component])
     if kind not in TYPES.values():
         with pytest.raises(
             InputError, match=f"'{component.name}' is of class .*, which has no form in a file"
         ):
             parts_text(host, network)
         return
-    assert read_parts(parts_text(host, network), host) == ((component,), ())
+    assert read_parts(parts_text(host, network), host) == (network.components, ())
 
 
 def test_parameters_expressions_and_tables_come_back_equal() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import casadi as ca
 from casadi import SX
@@ -44,7 +44,7 @@ class AttitudeLaw(Controller):
     inertia: Vector = quantity(
         "kg m^2", "inertia of the craft for the feedforward", size="0, 3 or 6", default=()
     )
-    measured: Any = None
+    measured: tuple[str, str] | None = None
     largest: Number = quantity("N m", "bound of the torque about each axis", default=math.inf)
     period: float | None = quantity("s", "sampling period; continuous if not given", default=None)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import casadi as ca
 
@@ -47,7 +47,7 @@ class MomentumManagement(Controller):
     gains: Rows = quantity("N m by x", "gains on angles, rates, momentum and its integral", size="3 x 12")
     wheels: tuple[str, ...] = ()
     guidance: str = "guidance"
-    measured: Any = None
+    measured: tuple[str, str] | None = None
     name: str = "momentum_management"
 
     type_name = "momentum_management"
