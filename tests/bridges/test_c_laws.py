@@ -72,3 +72,25 @@ def test_what_cannot_be_exported(tmp_path: Path) -> None:
     with pytest.raises(art.InputError, match="expected a Loop"):
         export_law(art.load("two_link"), "pid", tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_the_command_line_writes_what_a_study_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from articulus import cli
+
+    study = str(Path(__file__).parents[2] / "examples" / "studies" / "puma_servo.toml")
+
+    def status(*given: str) -> object:
+        with pytest.raises(SystemExit) as end:
+            cli.main(["export", *given])
+        return end.value.code
+
+    assert status("two_link", "--c", "bias,gravity", "--output", str(tmp_path / "q")) == 0
+    assert status(study, "--c", "law:servo", "--output", str(tmp_path / "law")) == 0
+    assert (tmp_path / "q" / "two_link.c").is_file()
+    assert "puma" not in (tmp_path / "law" / "servo.h").read_text()
+    capsys.readouterr()
+    assert status("two_link", "--output", str(tmp_path)) == 2
+    assert "expected --c QUANTITY" in capsys.readouterr().err
+    assert status("two_link", "--fmu", "--output", str(tmp_path)) == 2
+    assert "path of a study" in capsys.readouterr().err
+    assert status(study, "--c", "step,bias", "--output", str(tmp_path)) == 2

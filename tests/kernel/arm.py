@@ -45,7 +45,7 @@ int main(void)
 MODELS = {
     "7 revolutes": (lambda: art.load("rrc7"), "forward_dynamics"),
     "30 revolutes, by calls": (lambda: art.load("pendulum_chain", n=30), "forward_dynamics"),
-    "ball joints, derivatives": (lambda: art.load("human_torso"), "derivatives"),
+    "human torso": (lambda: art.load("human_torso"), "derivatives"),
     "flexible arm": (lambda: art.load("king_arm"), "forward_dynamics"),
     "four-bar": (lambda: art.load("n_four_bar", n=1), "closed_dynamics"),
 }
