@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 import warnings
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from articulus.errors import doubtful
 from articulus.motion.trajectory.collocation import Layout, first_guess
 from articulus.motion.trajectory.condensed import Condensed
 from articulus.motion.trajectory.interior import solve_condensed
@@ -81,8 +83,12 @@ def solve_program(
 
 
 def refine_plan(plan: Plan, scheme: Collocation, error: float, settings: SolverSettings) -> Plan:
-    """Return a plan on finer meshes, with nodes where inputs jump, until its estimated error is reached."""
-    problem = plan.problem
+    """Return a plan on finer meshes, with nodes where inputs jump, until its estimated error is reached.
+
+    The time limit is that of all refinements. Where the search on a finer mesh does not converge, the plan on the last one that did is
+    returned, and told: nothing that was found is lost.
+    """
+    problem, begin = plan.problem, time.perf_counter()
     for k in range(ROUNDS + 1):
         if not plan.converged:
             break
@@ -107,7 +113,19 @@ def refine_plan(plan: Plan, scheme: Collocation, error: float, settings: SolverS
         ]
         meshes = tuple(with_nodes(mesh, at) for mesh, at in zip(finer, jumps))
         program, new = scheme.transcribe(problem, meshes)
-        plan = _solve_on(problem, program, new, scheme, meshes, plan.task, settings, _interpolate(plan, new))
+        left = max(settings.time_limit - (time.perf_counter() - begin), 1e-3)
+        limited = dataclasses.replace(settings, time_limit=left)
+        finer_plan = _solve_on(
+            problem, program, new, scheme, meshes, plan.task, limited, _interpolate(plan, new)
+        )
+        if not finer_plan.converged:
+            doubtful(
+                f"plan: the search on a mesh of {sum(len(mesh) - 1 for mesh in meshes)} intervals ended with {finer_plan.solution.status} after "
+                f"{finer_plan.solution.iterations} iterations; this is the plan on {sum(len(mesh) - 1 for mesh in plan.meshes)}, whose estimated error of the states "
+                f"is {plan.error:.2g}, asked for {error:.2g}. Expected a larger error, more intervals to begin with, or a larger time_limit"
+            )
+            break
+        plan = finer_plan
     return plan
 
 
