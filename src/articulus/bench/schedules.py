@@ -1,0 +1,74 @@
+"""Rows of schedules, and of the distribution of the time of one call."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import numpy as np
+
+from articulus.bench.row import FigureLimit, Measurement
+from articulus.bench.rows import Effort
+from articulus.model.load import load
+from articulus.parallel import TaskGraph, cp_misf, df_ihs, measure
+
+NEAR = 50
+"""How far back a random task looks for what it needs."""
+
+
+def random_graph(tasks: int, seed: int) -> TaskGraph:
+    """Return a graph of tasks of 1 to 9 units, each of which needs up to three of those shortly before it."""
+    random = np.random.default_rng(seed)
+    edges = [
+        (int(random.integers(max(0, b - NEAR), b)), b)
+        for b in range(1, tasks)
+        for _ in range(random.integers(0, 4))
+    ]
+    return TaskGraph.of(random.integers(1, 10, tasks).tolist(), edges)
+
+
+def schedules(effort: Effort) -> Iterator[Measurement]:
+    """Give the time of a list schedule of many tasks, and how near the search comes to its bound."""
+    spent = []
+    for seed in range(3):
+        graph = random_graph(1000 if effort.quick else 10_000, seed)
+        begun = time.process_time()
+        found = cp_misf(graph, 16)
+        spent.append(time.process_time() - begun)
+    yield Measurement(
+        f"CP/MISF, {len(graph)} tasks on 16 processors",
+        len(graph),
+        1e6 * min(spent),
+        value=min(spent),
+        unit="s",
+        bar=FigureLimit(1.0, at_least=False, unit="s"),
+        failed=bool(found.faults()),
+        note=f"processor time; at most {100 * found.error:.2g} % above the optimum",
+    )
+    errors, seconds = [], 1.0 if effort.quick else 10.0
+    for seed in range(3):
+        best = df_ihs(random_graph(100, seed), 8, seconds)
+        errors.append(best.error)
+    yield Measurement(
+        f"DF/IHS, 100 tasks on 8 processors, {seconds:g} s at most",
+        100,
+        value=100 * max(errors),
+        unit="% above the bound",
+        note=f"three graphs; {sum(e == 0.0 for e in errors)} proven best",
+    )
+
+
+def distribution(effort: Effort) -> Iterator[Measurement]:
+    """Give the time of a prepared call of forward dynamics within which 99.9 % are done, in a pinned thread."""
+    for name in ("rrc7", "cat215b"):
+        arm = load(name)
+        x = np.full(arm.nv, 0.1)
+        call = arm.kernel("forward_dynamics").bind(x, x, x, out=np.zeros(arm.nv))
+        found = measure(call, 10_000 if effort.quick else 1_000_000, 2000)
+        fastest, worst = 1e6 * found.quantile(0.0), 1e6 * found.worst
+        yield Measurement(
+            f"one prepared call of {name}, 99.9 % within",
+            arm.nv,
+            1e6 * found.quantile(0.999),
+            note=f"fastest {fastest:.2g} us, worst {worst:.3g} us, {int(found.stolen.sum())} calls stolen by the system",
+        )
