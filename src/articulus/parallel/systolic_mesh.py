@@ -134,9 +134,9 @@ class MeshRun:
         ]
         for row in range(n + 1):
             for column in range(max(row, 1), n + 1):
-                x, y = 10 + size * (column - 1), 30 + size * row
+                left, top = 10 + size * (column - 1), 30 + size * row
                 parts.append(
-                    f'<rect x="{x + 4}" y="{y + 4}" width="{size - 8}" height="{size - 8}" rx="5" fill="#eef3f8" stroke="#333333"/>'
+                    f'<rect x="{left + 4}" y="{top + 4}" width="{size - 8}" height="{size - 8}" rx="5" fill="#eef3f8" stroke="#333333"/>'
                 )
         shown = [(f"cycle {c}", width / 2, 20.0, c, c) for c in range(1, last + 1)]
         for o in self.operations:
