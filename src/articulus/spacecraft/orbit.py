@@ -146,7 +146,8 @@ def lvlh(position: ca.SX, velocity: ca.SX) -> tuple[ca.SX, ca.SX]:
     in the axes of position and velocity. The angular velocity is that of a free fall, h / r^2. Numbers or symbols.
     """
     h = ca.cross(position, velocity)
-    z, y = -position / ca.norm_2(position), -h / ca.norm_2(h)
+    size = ca.sqrt(ca.sumsqr(h) + 1e-18 * ca.sumsqr(position))  # finite for a craft at rest
+    z, y = -position / ca.norm_2(position), -h / size
     return ca.horzcat(ca.cross(y, z), y, z), h / ca.sumsqr(position)
 
 

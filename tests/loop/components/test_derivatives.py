@@ -40,7 +40,7 @@ from articulus.simulation.loop.equations import Network
 from articulus.simulation.loop.functions import System
 
 from .support import floater, slider
-from .test_components import DIGGER, EXAMPLES, HOSTS
+from .test_components import DIGGER, EXAMPLES, HOSTS, companions
 
 STEP = 0.01
 OFF = 1e-6
@@ -199,8 +199,8 @@ def _named(component: ProofMass) -> ProofMass:
 class Everything:
     """All that a component does, as one function of the continuous states and the commands, and its Jacobian."""
 
-    def __init__(self, mechanism: art.Mechanism, component: Component):
-        self.network = Network(mechanism.description, [component], outside=True)
+    def __init__(self, mechanism: art.Mechanism, *components: Component):
+        self.network = Network(mechanism.description, list(components), outside=True)
         self.system = s = System(self.network)
         self.p = np.array([value_of(p) for p in self.network.parameters])
         self.places = s.places | {"command": slice(s.nc, s.nc + self.network.outside.numel())}
@@ -249,7 +249,7 @@ def assert_smooth(all_of: Everything, x: np.ndarray, step: float = 1e-5) -> None
 @pytest.mark.parametrize("kind", ALL_COMPONENTS, ids=lambda c: c.type_name)
 def test_derivatives_at_the_start_and_at_a_general_state(kind: type) -> None:
     """Every component joins by being in the list. At the start many are at a kink: there finiteness is asked."""
-    all_of = Everything(HOSTS.get(kind, DIGGER), EXAMPLES[kind]())
+    all_of = Everything(HOSTS.get(kind, DIGGER), *companions(kind), EXAMPLES[kind]())
     assert np.isfinite(all_of.J(all_of.x0)).all()
     rng = np.random.default_rng(1)
     x = all_of.x0 + rng.uniform(0.02, 0.05, all_of.x0.size)
