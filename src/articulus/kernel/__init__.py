@@ -42,7 +42,7 @@ _kernels: OrderedDict[tuple[str, bool], Kernel] = OrderedDict()
 _lock = threading.Lock()
 
 
-def _kept(table: OrderedDict, key: str | tuple[str, bool], make: Callable[[], T]) -> T:
+def _keep(table: OrderedDict, key: str | tuple[str, bool], make: Callable[[], T]) -> T:
     """Return what a table holds under a key, made if need be; the oldest entries beyond MOST go."""
     with _lock:
         if key not in table:
@@ -110,9 +110,9 @@ def cached(
         wanted = None if ranks is None else ranks()
         return program.build(build()).ranked(wanted)
 
-    source = _kept(_sources, key, lambda: Source(f"cached {key}", made, hurried))
+    source = _keep(_sources, key, lambda: Source(f"cached {key}", made, hurried))
     source.signature()  # outside the lock: building one kernel must not keep others waiting
-    return _kept(_kernels, (key, finite), lambda: Kernel(source, finite=finite))
+    return _keep(_kernels, (key, finite), lambda: Kernel(source, finite=finite))
 
 
 def recurrence(key: str, build: Callable[[], Sequence[ca.Function]], logged: int) -> Recurrence:
@@ -128,5 +128,5 @@ def recurrence(key: str, build: Callable[[], Sequence[ca.Function]], logged: int
         Number of leading state elements in a sample.
     """
     text = f"recurrence {logged} {key}"
-    source = _kept(_sources, text, lambda: Source(text, lambda: march.build(build(), logged)))
+    source = _keep(_sources, text, lambda: Source(text, lambda: march.build(build(), logged)))
     return Recurrence(source, logged)

@@ -81,7 +81,7 @@ def rows(array: np.ndarray, shape: Shape, batch: Shape) -> tuple[np.ndarray, int
         return _solid(array), 0
     if lead != batch:
         array = np.broadcast_to(array, batch + shape)
-    elif len(batch) == 1 and _packed(array, shape):
+    elif len(batch) == 1 and _is_packed(array, shape):
         return array, array.strides[0]
     return _solid(array), row_bytes(shape)
 
@@ -129,7 +129,7 @@ def _solid(array: np.ndarray) -> np.ndarray:
     return array if _is_solid(array) else np.array(array, FLOAT, order="C")
 
 
-def _packed(array: np.ndarray, shape: Shape) -> bool:
+def _is_packed(array: np.ndarray, shape: Shape) -> bool:
     """Tell whether each row is contiguous and aligned, whatever the distance between rows."""
     if not array.flags.aligned:
         return False

@@ -65,7 +65,7 @@ class Source:
         if text is not None:
             return _signature(json.loads(text))
         with heed_interrupts():
-            signature = self._built().signature
+            signature = self._build_program().signature
         cache.store(fields, json.dumps(asdict(signature)).encode())
         return signature
 
@@ -81,13 +81,13 @@ class Source:
                 code = cache.load(fields)
                 if code is None:
                     with heed_interrupts():
-                        text = self._built().text(jit.host(lanes))
+                        text = self._build_program().text(jit.host(lanes))
                         code = jit.compile_object(text, self._hurried and len(text) > LONG_TEXT)
                     cache.store(fields, code)
                 self._native[lanes] = jit.Native(code, lanes)
             return self._native[lanes]
 
-    def _built(self) -> Translatable:
+    def _build_program(self) -> Translatable:
         if self._program is None:
             self._program = self._build()
         return self._program

@@ -154,7 +154,7 @@ def _path(base: Path, header: bytes) -> Path:
     return base / f"{hashlib.sha256(header).hexdigest()}.kernel"
 
 
-def _keyed(base: Path, body: bytes) -> bytes:
+def _sign(base: Path, body: bytes) -> bytes:
     """Return the HMAC of a body with the secret of its folder."""
     return hmac.digest(_secret(str(base)) or b"", body, "sha256")
 
@@ -175,7 +175,7 @@ def load(fields: dict[str, str]) -> bytes | None:
         return None
     start = MAGIC + _LENGTH.pack(len(header)) + header
     body, digest = content[:-_DIGEST], content[-_DIGEST:]
-    if not body.startswith(start) or not hmac.compare_digest(_keyed(base, body), digest):
+    if not body.startswith(start) or not hmac.compare_digest(_sign(base, body), digest):
         return None
     _note_use(path)
     return body[len(start) :]
@@ -196,7 +196,7 @@ def store(fields: dict[str, str], payload: bytes) -> None:
     header = _header(fields)
     body = MAGIC + _LENGTH.pack(len(header)) + header + payload
     with contextlib.suppress(OSError):
-        _write(_path(base, header), body + _keyed(base, body))
+        _write(_path(base, header), body + _sign(base, body))
     if next(_stored) % LOOKED == 0:
         trim(base, _largest())
 

@@ -257,7 +257,7 @@ def _common(w: CodeWriter, n: int) -> str:
         values = [w.splat(w.load(w.offset(source, 8 * k), "double", 8), lanes) for k in range(AT_ONCE)]
         for k, value in enumerate(values):
             w.store(value, w.offset(place, k * w.target.bytes))
-        checks.append(w.add(check, w.add(*_watched(w, values, [w.constant(0.0)] * 2))))
+        checks.append(w.add(check, w.add(*_watch(w, values, [w.constant(0.0)] * 2))))
         w.close(check, checks[-1], "spread")
 
     element_loop(w, AT_ONCE, n, "spread", "same", spread)
@@ -293,10 +293,10 @@ def _square(
         values = [w.load(place) for place in places]
         for value, row in zip(transpose(w, values), rows):
             w.store(value, row, align=8)
-    return _watched(w, values[0 if gather else skip :], checks)
+    return _watch(w, values[0 if gather else skip :], checks)
 
 
-def _watched(w: CodeWriter, values: list[str], checks: list[str]) -> list[str]:
+def _watch(w: CodeWriter, values: list[str], checks: list[str]) -> list[str]:
     """Add 0 x to the checks in turn: they stay 0 as long as every value is finite, else become NaN."""
     checks = list(checks)
     zero = w.constant(0.0)
@@ -353,18 +353,18 @@ def _halves(w: CodeWriter, n: int, rows: list[str], gather: bool) -> str:
     ends = [(row, w.offset(row, 8 * (n - half))) for row in rows]
     if gather:
         parts = [[w.load(end, kind, 8) for end in each] for each in ends]
-        values = transpose(w, [_shuffled(w, kind, a, b, range(lanes)) for a, b in parts])
+        values = transpose(w, [_shuffle(w, kind, a, b, range(lanes)) for a, b in parts])
         for value, place in zip(values, places):
             w.store(value, place)
     else:
         values = [w.load(place) for place in places]
         for value, each in zip(transpose(w, values), ends):
             for end, chosen in zip(each, (range(half), range(half, lanes))):
-                w.store(_shuffled(w, t, value, "poison", chosen), end, kind, 8)
-    return w.add("%check", w.add(*_watched(w, values, [w.constant(0.0)] * 2)))
+                w.store(_shuffle(w, t, value, "poison", chosen), end, kind, 8)
+    return w.add("%check", w.add(*_watch(w, values, [w.constant(0.0)] * 2)))
 
 
-def _shuffled(w: CodeWriter, kind: str, a: str, b: str, chosen: Sequence[int]) -> str:
+def _shuffle(w: CodeWriter, kind: str, a: str, b: str, chosen: Sequence[int]) -> str:
     """Return chosen elements of two vectors."""
     places = ", ".join(f"i32 {k}" for k in chosen)
     return w.do(f"shufflevector {kind} {a}, {kind} {b}, <{len(chosen)} x i32> <{places}>")
@@ -376,7 +376,7 @@ def _gather_narrow(w: CodeWriter, n: int, rows: list[str], check: str) -> str:
     for k in range(n):
         values.append(w.pack([w.load(w.offset(row, 8 * k), "double", 8) for row in rows]))
         w.store(values[-1], w.offset("%lanes", k * w.target.bytes))
-    return _watched(w, values, [check])[0]
+    return _watch(w, values, [check])[0]
 
 
 def _scatter_narrow(w: CodeWriter, n: int, rows: list[str], check: str) -> str:
@@ -384,4 +384,4 @@ def _scatter_narrow(w: CodeWriter, n: int, rows: list[str], check: str) -> str:
     for k, value in enumerate(values):
         for lane, row in enumerate(rows):
             w.store(w.lane(value, lane), w.offset(row, 8 * k), "double", 8)
-    return _watched(w, values, [check])[0]
+    return _watch(w, values, [check])[0]

@@ -43,14 +43,14 @@ def _fold_sums(steps: list[Step], results: list[np.ndarray]) -> list[Step]:
     products: dict[int, int] = {}  # least number of a product's result to its place in the list
     for step in steps:
         if isinstance(step, Elementwise):
-            step = _folded(step, products, folded, readers)
+            step = _fold(step, products, folded, readers)
         if isinstance(step, MatrixProduct) and step.start is None and step.sign > 0:
             products[int(step.result.min())] = len(folded)
         folded.append(step)
     return [step for step in folded if step is not None]
 
 
-def _folded(
+def _fold(
     step: Elementwise, products: dict[int, int], folded: list[Step | None], readers: Counter[int]
 ) -> Step:
     """Return the product that takes the place of the sum, or the step itself."""
@@ -61,7 +61,7 @@ def _folded(
         product = folded[place] if place >= 0 else None
         if isinstance(product, MatrixProduct) and _absorbs(step, position, product, readers):
             folded[place] = None
-            return _absorbed(step, position, product)
+            return _absorb(step, position, product)
     return step
 
 
@@ -74,7 +74,7 @@ def _absorbs(step: Elementwise, position: int, product: MatrixProduct, readers: 
     return same and all(readers[n] == 1 for n in operand.tolist())
 
 
-def _absorbed(step: Elementwise, position: int, product: MatrixProduct) -> MatrixProduct:
+def _absorb(step: Elementwise, position: int, product: MatrixProduct) -> MatrixProduct:
     """Return the product that starts from the other operand and writes the sum's result."""
     where = {number: k for k, number in enumerate(step.operands[position].tolist())}
     order = np.array([where[n] for n in product.result.ravel().tolist()]).reshape(product.result.shape)

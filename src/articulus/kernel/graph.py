@@ -412,7 +412,7 @@ class Tracer:
 
     def _straight_line(self, function: ca.Function, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
         if has_calls(function):
-            return self._layered(simplified(function), arguments)
+            return self._trace_layers(simplified(function), arguments)
         outputs = [self.graph.fresh(function.nnz_out(k)) for k in range(function.n_out())]
         self.graph.steps.append(StraightCode(instructions(simplified(function)), list(arguments), outputs))
         return outputs
@@ -435,7 +435,7 @@ class Tracer:
             )
         return self.procedures[key]
 
-    def _layered(self, function: ca.Function, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
+    def _trace_layers(self, function: ca.Function, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Append the steps of SX code with calls, layer by layer."""
         found = layers(function)
         numbers: dict[int, int] = {}
@@ -563,7 +563,7 @@ class Tracer:
             self.graph.steps.append(Elementwise(node.op(), operands, result))
             return [result]
         if node.op() == ca.OP_ADDNONZEROS:
-            return self.trace(_added(node), operands)
+            return self.trace(_add_at(node), operands)
         if node.op() == ca.OP_DOT:  # which CasADi cannot take out of its graph
             return self.trace(_dotted(node), operands)
         return self.trace(_node_function(node), operands)
@@ -625,7 +625,7 @@ def _places(part: dict) -> np.ndarray:
     return np.arange(part["start"], part["stop"], part["step"])
 
 
-def _added(node: ca.MX) -> ca.Function:
+def _add_at(node: ca.MX) -> ca.Function:
     """Return the SX function that adds elements to others at chosen places, where one place may come several times."""
     x, y = (ca.SX.sym("x", node.dep(k).nnz()) for k in range(2))
     sums = ca.vertsplit(x)

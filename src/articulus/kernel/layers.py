@@ -89,10 +89,10 @@ class Layers:
 
     def _cross(self, rows: Rows, crossing: list[set[int]]) -> None:
         for r in rows:
-            if self._computed(r):
+            if self._is_computed(r):
                 crossing[self.layer[r]].add(r)
 
-    def _computed(self, row: int) -> bool:
+    def _is_computed(self, row: int) -> bool:
         return self._is_arithmetic(self.op[row])
 
     @staticmethod

@@ -228,9 +228,9 @@ def _resolve_call(
         if k in step.procedure.constant:
             inputs.append(np.array([constants[n] for n in numbers.tolist()]))
             continue
-        found, top = _gathered(slot[numbers], top, resolved)
+        found, top = _gather(slot[numbers], top, resolved)
         inputs.append(found)
-    outputs, after, top = _scattered([slot[x] for x in step.outputs], top)
+    outputs, after, top = _scatter([slot[x] for x in step.outputs], top)
     resolved += [Call(step.procedure, inputs, outputs), *after]
     return top
 
@@ -239,14 +239,14 @@ def _resolve_sweep(step: SelectionLoop, slot: np.ndarray, top: int, resolved: li
     """Append the sweep with slots; operands that are scattered are copied."""
     inputs: list[np.ndarray] = []
     for numbers in step.inputs:
-        found, top = _gathered(slot[numbers], top, resolved)
+        found, top = _gather(slot[numbers], top, resolved)
         inputs.append(found)
-    outputs, after, top = _scattered([slot[x] for x in step.outputs], top)
+    outputs, after, top = _scatter([slot[x] for x in step.outputs], top)
     resolved += [replace(step, inputs=inputs, outputs=outputs), *after]
     return top
 
 
-def _gathered(slots: np.ndarray, top: int, resolved: list[Step]) -> tuple[np.ndarray, int]:
+def _gather(slots: np.ndarray, top: int, resolved: list[Step]) -> tuple[np.ndarray, int]:
     """Return slots in a row that hold an operand, copied there if need be, and the first slot after them."""
     if _contiguous(slots):
         return slots, top
@@ -255,7 +255,7 @@ def _gathered(slots: np.ndarray, top: int, resolved: list[Step]) -> tuple[np.nda
     return places, top + len(slots)
 
 
-def _scattered(wanted: list[np.ndarray], top: int) -> tuple[list[np.ndarray], list[Step], int]:
+def _scatter(wanted: list[np.ndarray], top: int) -> tuple[list[np.ndarray], list[Step], int]:
     """Return slots in a row for each result, the copies from there to where they are wanted, and the first slot after."""
     outputs, after = list[np.ndarray](), list[Step]()
     for slots in wanted:

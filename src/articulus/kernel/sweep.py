@@ -93,12 +93,12 @@ class SweepTables:
         sizes = [r.size for r in sweep.rule.reads]
         results = [a.size for a in sweep.rule.adds]
         held = 1 + sum(results)  # the guard, then the results of a call
-        guard = self._shared(sweep.guard, sizes, [1], f"{name}.guard", self._first + held)
-        body = self._shared(sweep.body, [1, *sizes], results, f"{name}.body", self._first + held)
+        guard = self._write_shared(sweep.guard, sizes, [1], f"{name}.guard", self._first + held)
+        body = self._write_shared(sweep.body, [1, *sizes], results, f"{name}.body", self._first + held)
         self.scratch = max(self.scratch, held + guard[1], held + body[1])
         self.text += [self._table(sweep, name), self._loop(sweep, name, guard[0], body[0])]
 
-    def _shared(
+    def _write_shared(
         self, procedure: Procedure, inputs: list[int], outputs: list[int], name: str, scratch: int
     ) -> tuple[int, int]:
         """Write a procedure; return its number of chunks and the slots that it takes."""
