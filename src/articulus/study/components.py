@@ -184,7 +184,7 @@ class Components(Courses):
         if len(self.report.findings) > before:
             return None
         try:
-            return CONSTRAINTS[kind or ""](name, **held)
+            return CONSTRAINTS[kind or ""](name, **held)  # type: ignore[call-arg]
         except InputError as error:
             self.report.add_error(at, error)
             return None
