@@ -237,7 +237,7 @@ class _Body:
     def _call(self, step: Call, name: str) -> list[str]:
         key = id(step.procedure)
         if key not in self._procedures:
-            shared = f"{self.name}_write_shared{len(self._procedures)}"
+            shared = f"{self.name}_shared{len(self._procedures)}"
             self._procedures[key] = self._write_shared(step.procedure, shared, self._first), step.procedure
         chunks = self._procedures[key][0]
         read = {p for _, used in chunks for p in used}
