@@ -217,9 +217,9 @@ def test_an_address_brings_back_what_was_shown(browser: Any, run: Run, tmp_path:
             await desk.add('wave|1').ready; await desk.panels[0].add('q|0'); await desk.panels[0].show('spectrum');
             desk.see([1, 2]); desk.useCursors(true); desk.moveCursor('a', 1.25);
             player.views.parallel(true); player.views.look('side'); player.show('frame', true); player.seek(1.5); player.keep(); }""")
-        assert eventually(lambda: "#view=" in page.url)
+        assert eventually(lambda: "#view=" in page.evaluate("location.hash"))
         page.wait_for_timeout(400)
-        address = page.url
+        address = page.evaluate("location.href")
         state = page.evaluate("articulus.player.state")
         page.goto("about:blank")
         page.goto(address)

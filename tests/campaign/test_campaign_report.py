@@ -56,7 +56,7 @@ def content(runs=1200, sampler="monte carlo", limit=1.2, failing=True):
         failed=failed,
         cause=failed.astype(np.int8),
         cause_texts=("", "not finite"),
-        ended=np.where(failed, 0.3, 2.0),
+        end_times=np.where(failed, 0.3, 2.0),
         texts={int(np.flatnonzero(failed)[0]): "at t = 0.3 s (not finite): <b>q</b>"} if failed.any() else {},
     )
     t = np.linspace(0, 2, 50)

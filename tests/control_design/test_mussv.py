@@ -63,7 +63,7 @@ def test_upper_bound_is_what_its_scalings_show(found, name):
     """M* D M + j (G M - M* G) <= upper^2 D with D > 0, to rounding of the largest eigenvalue."""
     M, mu = found[name]
     structure = mu.structure
-    N = structure.padded(M)
+    N = structure.pad(M)
     H = N.conj().swapaxes(1, 2)
     form = mu.upper[:, None, None] ** 2 * mu.D - H @ mu.D @ N - 1j * (mu.G @ N - H @ mu.G)
     size = np.linalg.norm(mu.D, 2, axis=(1, 2)) * np.maximum(np.linalg.norm(N, 2, axis=(1, 2)), 1.0) ** 2

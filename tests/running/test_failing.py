@@ -209,7 +209,7 @@ def test_all_rows_fail() -> None:
         ({"q0": [[1.0]]}, r"q0: found shape \(1, 1\); expected \(1,\)"),
         ({"v0": [np.inf]}, "v0: found a value that is not finite"),
         ({"q0": ["a"]}, r"q0: found \['a'\]; expected numbers"),
-        ({"method": "rk5"}, "no integration method 'rk5'; did you mean 'rk4'"),
+        ({"method": "rk44"}, "no integration method 'rk44'; did you mean 'rk4'"),
         ({"outputs": ["enery"]}, "outputs: no signal 'enery'; did you mean 'energy'"),
         ({"params": {"mas": 1.0}}, "params: no parameter 'mas'; there are none"),
         ({"controller": 3}, "controller: found 3; expected a component"),

@@ -55,7 +55,7 @@ def solids_of(mechanism: Mechanism) -> dict[str, list[DrawnSolid]]:
 
 def _visual(v: Visual, color: str) -> list[DrawnSolid]:
     text = v.color or color
-    rgba = (*(int(text[k : k + 2], 16) / 255 for k in (1, 3, 5)), int(text[7:9] or "ff", 16) / 255)
+    rgba = _color(text)
     pose = v.at.matrix()
     match v:
         case Box():
@@ -83,8 +83,13 @@ def _skeleton(shape: SkeletonShape, color: str) -> DrawnSolid:
     wide = 2 * shape.radius
     kind = {"tube": "capsule", "disc": "cylinder", "box": "box", "ball": "ellipsoid"}[shape.kind]
     tall = {"tube": length + wide, "ball": wide}.get(shape.kind, length)
-    rgba = (*(int(color[k : k + 2], 16) / 255 for k in (1, 3, 5)), 1.0)
-    return DrawnSolid(kind, np.array([wide, wide, tall]), pose, rgba)
+    return DrawnSolid(kind, np.array([wide, wide, tall]), pose, _color(color))
+
+
+def _color(text: str) -> tuple[float, float, float, float]:
+    """Return the numbers of a color "#rrggbb" or "#rrggbbaa"."""
+    red, green, blue, opacity = (int(text[k : k + 2] or "ff", 16) / 255 for k in (1, 3, 5, 7))
+    return red, green, blue, opacity
 
 
 def _along(direction: np.ndarray) -> np.ndarray:

@@ -54,7 +54,7 @@ TRANSFORM = {
 _SHAPE = {"pose": POSE, "size": VECTOR, "color": COLOR}
 _TRIANGLES = {
     "pose": POSE,
-    "points": _list(VECTOR["properties"]),
+    "points": _list(dict.fromkeys("xyz", NUMBER)),
     "color": COLOR,
     "indices": {"type": "array", "items": {"type": "integer"}},
 }

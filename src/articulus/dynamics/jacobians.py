@@ -28,6 +28,8 @@ def relative_jacobian(tree: Tree, frame: str, other: str) -> SX:
 def velocity_transformation(tree: Tree) -> SX:
     """Return Hbar with Hbar v the velocities of all bodies, six rows each: angular, and of the center of mass, in axes of the body.
 
+    Of a flexible body it is its origin in place of the center of mass.
+
     Row block i is [C; rho x C] of body i, with the axes C of the joints that carry it and rho from its center of mass to them; for
     rigid bodies M = Hbar' diag(J, m) Hbar, without armature and rotors.
 

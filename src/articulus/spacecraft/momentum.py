@@ -9,7 +9,6 @@ import numpy as np
 from casadi import SX
 
 from articulus.errors import Finding, InputError
-from articulus.numerics.riccati import care
 from articulus.spatial.vector import skew
 
 
@@ -65,6 +64,8 @@ def momentum_gains(
     angle, momentum, torque : float [rad], [N m s], [N m]
         What is large of each; the integral of the momentum counts as momentum / rate.
     """
+    from articulus.numerics.riccati import care  # late: with SciPy, which a run does not need
+
     sizes = {"angle": angle, "momentum": momentum, "torque": torque}
     for name, value in sizes.items():
         if not 0 < value < np.inf:

@@ -24,4 +24,4 @@ def polynomial_roots(A):
         AM = A * M
         c.append(-sum(AM[i, i] for i in range(n)) / k)
         M = AM + c[-1] * mp.eye(n)
-    return mp.polyroots(c, maxsteps=200, extraprec=200)
+    return mp.polyroots(c[::-1], maxsteps=200, extraprec=200, asc=True)

@@ -88,7 +88,7 @@ def with_fmu(
         len(names),
         Apart if own_process else Here,
     )
-    outside = PythonController(law, period, place.stem, ("t", *signals))
+    outside: Any = PythonController(law, period, place.stem, ("t", *signals))
     return Loop(loop.mechanism, [outside], loop.system.network.components, loop.loops)
 
 
