@@ -115,6 +115,16 @@ def test_sampled_controllers_that_hold_values():
     )
 
 
+@pytest.mark.parametrize("period", [None, 0.01])
+def test_one_joint(period):
+    """All there is has one row: a held command of one number, a position, a velocity."""
+    m = art.Mechanism("single")
+    m.body("rod", mass=art.Parameter("m", 1.0), com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.01))
+    m.joint("hinge", art.Revolute(axis=(0, 1, 0)), parent="ground", child="rod")
+    loop = art.Loop(m, PD(art.Parameter("kp", 10.0), 1.0, **({"period": period} if period else {})))
+    check(loop, Final("q.hinge"), lambda r: r.q[-1, 0], ("m", "kp", "q0.hinge"), 0.2, [0.3], [0.1], step=1e-3)
+
+
 def test_figures_over_samples_with_noise():
     loop = art.Loop(pendulum(), gains(period=0.02), [WhiteNoise(0.3, joint="elbow")])
     ways = {Mean: np.mean, Rms: lambda y: np.sqrt(np.mean(y**2)), Largest: np.max}

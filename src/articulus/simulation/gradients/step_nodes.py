@@ -57,7 +57,7 @@ class Node:
             return cls.of(system.rhs, states, states, chosen)
         y, by = rate_derivative(system, [*states.tolist()], list(chosen))
         whole = ca.sparsify(by)
-        out = ca.cse([ca.densify(y), whole.nz[:]])
+        out = ca.cse([ca.densify(y), ca.vec(whole.nz[:])])
         made = ca.Function("derivative", system.arguments, out, list(ARGUMENTS), ["y", "by"])
         return cls(system.rhs, states, made, whole.sparsity(), system)
 
@@ -73,7 +73,7 @@ class Node:
             ca.jacobian(y, symbols[2])[rows.tolist(), list(chosen)],
         )
         whole = ca.sparsify(ca.horzcat(*by)) if kind is SX else ca.horzcat(*by)
-        out = [ca.densify(y), whole.nz[:]]
+        out = [ca.densify(y), ca.vec(whole.nz[:])]  # of one row they would be a row
         made = ca.Function(
             "derivative", symbols, ca.cse(out) if kind is SX else out, list(ARGUMENTS), ["y", "by"]
         )
