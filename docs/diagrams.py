@@ -196,7 +196,10 @@ FLOORS = (
             ("motion", "trajectory, inversion"),
         ),
     ),
-    ("run it", (("simulation", "loop, components, integrate, solve, running, results"),)),
+    (
+        "run it",
+        (("simulation", "loop, integrate, running, results"), ("spacecraft", "orbits, fields, parts")),
+    ),
     ("equations", (("dynamics", "one algorithm per file; quantities; the class Mechanism"),)),
     ("data", (("model", "mechanism, files, library"), ("structure", "finite elements, modes, reduction"))),
     (

@@ -15,12 +15,12 @@ linkage.joint("pivot", hinge, parent="ground", child="rocker", at=(1, 0, 0))
 linkage.loop("pin", hinge, parent="coupler", child="rocker", at=(1, 0, 0), child_at=(1, 0, 0))
 
 # %% The loop is closed by the least change of an estimate
-found = art.assemble(linkage, q=[1.4, -1.5, 1.6], v=[-1, 1, -1], fixed=["base"])
+found = art.assemble(linkage, guess=[1.4, -1.5, 1.6], velocity_guess=[-1, 1, -1], fixed=["base"])
 print(
     "assembled at",
     found.q.round(4),
     "with",
-    found.freedoms,
+    found.dofs,
     "degree of freedom; redundant rows:",
     found.redundant,
 )

@@ -37,7 +37,7 @@ def wing(side: int, first: int) -> dict[str, list]:
         "shells": shells,
         "beams": yoke,
         "rigids": [files.Rigid(3000 + first, 1, (1, 2, 3, 4, 5, 6), (left, right))],
-        "means": [files.Mean(4000 + first, sensor, (1, 2, 3, 4, 5, 6), ((1.0, (1, 2, 3, 4, 5, 6), tuple(tip)),))],
+        "means": [files.MeanElement(4000 + first, sensor, (1, 2, 3, 4, 5, 6), ((1.0, (1, 2, 3, 4, 5, 6), tuple(tip)),))],
         "masses": [files.PointMass(5000 + first, sensor, 0.8, (0.0, 0.0, 0.0), ((0.0,) * 3,) * 3)],
     }  # fmt: skip
 

@@ -35,7 +35,7 @@ print(plan)
 print("at a limit:", ", ".join(f"{name} {share:.0%}" for name, share in plan.at_limits(0.1)))
 
 # %% Proof: the machine moves as planned with these forces, and keeps clear between the points of the mesh, too
-run = plan.run()
+run = plan.run(track=False)
 wrist = machine.pose("wrist", run.q)[:, :3, 3]
 along = np.clip(wrist[:, 0], 3.0, 9.0)
 clear = np.linalg.norm(wrist - np.stack([along, 0 * along, 0 * along + 1.0], axis=1), axis=1) - 1.5 - 0.4

@@ -8,7 +8,7 @@ from articulus.motion import trajectory
 
 arm = art.load("two_link")
 goal = [1.0, 0.5]
-stages = trajectory.reaching(arm, goal, step=0.02, steps=25, effort=3000.0)
+stages = trajectory.reaching(arm, goal, step=0.02, steps=25, torque_limit=3000.0)
 
 # %% One iteration of the Riccati solver per sample, begun with the motion of the last one
 horizon = trajectory.RecedingHorizon(stages)

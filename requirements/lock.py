@@ -16,7 +16,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 LOCK = HERE / "ci.txt"
 OLDEST = HERE / "oldest.txt"
-OLDEST_EXTRAS = ("mjcf", "data", "view", "mesh", "exact", "search")
+OLDEST_EXTRAS = ("mjcf", "data", "view", "mesh", "exact", "sdp", "search")
 """Extras whose lower bounds are tried, with those of the core."""
 OLDEST_TOOLS = ("pytest", "pytest-xdist", "hypothesis", "mpmath")
 """What the tests themselves need of the extra `test`."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from articulus.simulation.loop.component import Component
-from articulus.simulation.loop.components import (
+from articulus.simulation.loop.components import ReactionWheel, Thruster
+from articulus.simulation.loop.components.spacecraft import (
     AtmosphericDrag,
     AttitudeFilter,
     BDotDamping,
@@ -15,6 +16,7 @@ from articulus.simulation.loop.components import (
     HarmonicGravity,
     HillPointing,
     InertialPointing,
+    LineOfSight,
     Magnetometer,
     Magnetorquer,
     Microgravity,
@@ -23,7 +25,6 @@ from articulus.simulation.loop.components import (
     MrpFeedback,
     MrpSteering,
     QuaternionFeedback,
-    ReactionWheel,
     SchmittTrigger,
     SolarPressure,
     SpaceEnvironment,
@@ -31,7 +32,6 @@ from articulus.simulation.loop.components import (
     SunSensor,
     Tachometer,
     ThirdBodies,
-    Thruster,
     TorqueAllocation,
     WheelImbalance,
 )
@@ -77,6 +77,7 @@ SPACECRAFT: dict[type[Component], Callable[[str], Component]] = {
     Tachometer: lambda _: Tachometer("wheel0"),
     AttitudeFilter: lambda _: AttitudeFilter("tracker.attitude", "gyro.rate", 0.02),
     Microgravity: lambda frame: Microgravity(frame, center=CENTER),
+    LineOfSight: lambda frame: LineOfSight((frame,), [(1, 0, 0, 0, 0.5, 0), (0, 1, 0, -0.5, 0, 0)]),
     MomentumManagement: lambda frame: MomentumManagement(frame, [[-1e-3] * 12] * 3, WHEELS[:3]),
     InertialPointing: lambda _: InertialPointing(),
     HillPointing: lambda _: HillPointing(),
@@ -90,8 +91,8 @@ SPACECRAFT: dict[type[Component], Callable[[str], Component]] = {
     ),
     MomentumDumping: lambda _: MomentumDumping("compass.field", WHEELS, AXES, AXES[:3], COILS),
     BDotDamping: lambda _: BDotDamping("compass.field", AXES[:3], COILS, period=0.02),
-    Magnetorquer: lambda frame: Magnetorquer(frame, largest=20.0),
-    ControlMomentGyro: lambda frame: ControlMomentGyro(frame, 0.3, largest_rate=1.0),
+    Magnetorquer: lambda frame: Magnetorquer(frame, limit=20.0),
+    ControlMomentGyro: lambda frame: ControlMomentGyro(frame, 0.3, rate_limit=1.0),
     HarmonicGravity: lambda _: HarmonicGravity(degree=3, epoch=EPOCH, center=CENTER),
     ThirdBodies: lambda _: ThirdBodies(EPOCH, CENTER),
     AtmosphericDrag: lambda frame: AtmosphericDrag((frame, frame), 0.3, ((0, 0, 1), (0.6, 0, 0.8))),

@@ -1,7 +1,7 @@
 """Run the tests of native code at every vector width of this processor, optimized as users have it: `make widths`.
 
-No result may depend on width and optimization, bit by bit (tests/kernel/test_widths.py); `make test` has the widest without
-optimization. Here the tests of the kernel run at every width, with one thread and with three; what is built on the kernel (laws of native
+No result may depend on width and optimization, bit by bit (tests/kernel/test_widths.py); `make test` has four without
+optimization, at most. Here the tests of the kernel run at every width, with one thread and with three; what is built on the kernel (laws of native
 code and of parameters, batches of runs, published cases that compute in batches) at the two widest.
 """
 
@@ -46,7 +46,12 @@ def main() -> int:
         threads = "1" if width == widths[0] else "3"
         print(f"{width} lanes, {threads} threads", flush=True)
         selected = (*KERNEL, *ABOVE) if width in widths[-2:] else KERNEL
-        given = {"ARTICULUS_LANES": width, "ARTICULUS_THREADS": threads, "ARTICULUS_OPTIMIZATION": "1"}
+        given = {
+            "ARTICULUS_LANES": width,
+            "ARTICULUS_ONE_WIDTH": width,
+            "ARTICULUS_THREADS": threads,
+            "ARTICULUS_OPTIMIZATION": "1",
+        }
         done = subprocess.run([sys.executable, "-m", "pytest", *selected], env=os.environ | given)
         if done.returncode:
             return done.returncode

@@ -33,7 +33,9 @@ from articulus.model.mechanism import (
     PrescribedPoint,
     Prismatic,
     Revolute,
+    RollingContact,
     Rotor,
+    SlidingContact,
     Spherical,
     Touching,
     Universal,
@@ -74,6 +76,7 @@ _PACKAGES = {
     "control": "control",
     "design": "design",
     "files": "model.files",
+    "gym": "bridges.gym",
     "integrate": "simulation.integrate",
     "inversion": "motion.inversion",
     "library": "model.library",
@@ -94,6 +97,12 @@ _register("loop_text", "articulus.study.loop_text", "loop_text")
 _register("save_loop", "articulus.study.writer", "save_loop")
 _register("save_mcap", "articulus.bridges.mcap", "save_mcap")
 _register("save_rrd", "articulus.bridges.rerun", "save_rerun")
+_register("save_parquet", "articulus.bridges.tables", "save_parquet")
+_register("save_mat", "articulus.bridges.tables", "save_mat")
+_register("to_polars", "articulus.bridges.tables", "to_polars")
+_register("read_parquet", "articulus.bridges.tables", "read_parquet")
+_register("read_bag", "articulus.bridges.ros", "read_bag")
+_register("replacing", "articulus.model.files.storage", "replacing")
 _register("read_mcap", "articulus.bridges.mcap", "read_mcap")
 _register("export_c", "articulus.bridges.c", "export_loop")
 _register("export_fmu", "articulus.bridges.fmi", "export_fmu")
@@ -104,6 +113,7 @@ _register("as_plant", "articulus.control.plant", "as_plant")
 _register("components_of", "articulus.simulation.loop.components.devices", "components_of")
 _register("run_gradient", "articulus.simulation.gradients.gradient", "gradient")
 _register("run_sensitivities", "articulus.simulation.gradients.sensitivities", "sensitivities")
+_register("shape_contacts", "articulus.simulation.running.shape_contacts", "shape_contacts")
 _register("joint_stops", "articulus.simulation.running.joint_limits", "joint_stops")
 
 
@@ -152,10 +162,12 @@ __all__ = [
     "Prismatic",
     "PythonController",
     "Revolute",
+    "RollingContact",
     "Rotor",
     "Run",
     "RunSettings",
     "RunStatus",
+    "SlidingContact",
     "Spherical",
     "Touching",
     "Universal",

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import importlib
 import sys
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import IntFlag
 from pathlib import Path
+from typing import Any
 
 LONGEST = 300
 """Characters of somebody's text that a message repeats at most."""
 LONGEST_LINE = 1000
-"""Characters of a line of a message; of a longer one the middle is left out."""
+"""Characters of a line of a message; of a longer one the middle is omitted."""
 MOST_LINES = 100
 """Lines of a message."""
 
@@ -136,6 +138,29 @@ class UnsupportedOperation(ArticulusError, NotImplementedError):
     """Something well formed that this version cannot do; the text names it."""
 
 
+def require_package(module: str, what: str, extra: str, instead: str = "") -> Any:
+    """Return an optional package; raise UnsupportedOperation, which names the extra, where it is not installed.
+
+    Parameters
+    ----------
+    module : str
+        Name to import, such as "pyarrow.parquet".
+    what : str
+        What asks for it, the beginning of the message.
+    extra : str
+        Extra that brings it.
+    instead : str
+        What goes without it, the end of the message.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise UnsupportedOperation(
+            f"{what}: the package {module.partition('.')[0]} is not installed; expected the extra `{extra}`: "
+            f"pip install 'articulus[{extra}]'{instead}"
+        ) from None
+
+
 class DoubtfulResult(UserWarning):
     """A result was computed, but its own figures say that it may be wrong; the text says which, and the likely cause."""
 
@@ -145,7 +170,7 @@ class MovedStart(UserWarning):
 
 
 class DoubtfulModel(UserWarning):
-    """A model was loaded, but something in its file is doubtful or was left out; `Mechanism.findings` lists all of it."""
+    """A model was loaded, but something in its file is doubtful or was omitted; `Mechanism.findings` lists all of it."""
 
 
 def doubtful(text: str, category: type[UserWarning] = DoubtfulResult) -> None:

@@ -82,7 +82,7 @@ def test_a_rolling_disc_loses_no_energy():
     m.constrain(art.Touching("on", "disc", 0.3)).constrain(art.NoSlip("roll", "disc", 0.3))
     estimate = np.array([np.cos(0.2), np.sin(0.2), 0.0, 0.0, 0.1, 0.2, 0.28])
     state = art.assemble(m, estimate, [0.5, 4.0, 0.3, 0, 0, 0])
-    assert (state.rank, state.freedoms) == (3, 3)
+    assert (state.rank, state.dofs) == (3, 3)
     vdot = m.forward_dynamics(state.q, state.v, np.zeros(6))
     M, weight = m.mass_matrix(state.q), m.tree.gravity(state.q)
     gyroscopic = m.bias(state.q, state.v) - weight

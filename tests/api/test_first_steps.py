@@ -122,10 +122,10 @@ def test_wheel_is_the_same_as_a_body_on_a_revolute_joint() -> None:
 
 
 def test_wheel_saturates() -> None:
-    m, wheel = satellite(largest_torque=0.5, largest_speed=40.0)
+    m, wheel = satellite(torque_limit=0.5, speed_limit=40.0)
     run = art.simulate(m, 8.0, components=[wheel, c.PrescribedCommand("bus_reaction_wheel", 2.0)], step=1e-3)
     assert run["bus_reaction_wheel.torque"].max() == 0.5
     assert run["bus_reaction_wheel.speed"].max() < 40.0 + 0.5 / 0.05 * 2e-3
     assert run["bus_reaction_wheel.torque"][-1] == 0.0
     with pytest.raises(art.InputError, match="momentum: found 3; expected at most 2, the largest speed"):
-        satellite(largest_speed=40.0, momentum=3.0)
+        satellite(speed_limit=40.0, momentum=3.0)

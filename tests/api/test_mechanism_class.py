@@ -162,7 +162,7 @@ def test_shapes(method, lead):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_shapes_with_one_freedom(method):
+def test_shapes_with_one_dof(method):
     """nv = 1 is no exception: q is (1,), M is (1, 1), the energy a number."""
     mech = one_hinge()
     for lead in ((), (5,)):
@@ -352,6 +352,13 @@ def test_inertia_with_rounding_is_symmetric_enough():
     art.Mechanism("m").body("b", 1.0, inertia=I)
 
 
+def test_a_square_inertia_takes_parameters():
+    own, across = art.Parameter("own", 2.0), art.Parameter("across", 0.1) * 3
+    m = art.Mechanism("m").body("b", 1.0, inertia=[[own, across, 0], [across, 2.0, 0], [0, 0, 2.5]])
+    m.joint("j", art.Revolute(axis=(1, 0, 0)), parent="ground", child="b")
+    assert m.mass_matrix([0.0], params={"own": 1.75}) == pytest.approx(1.75)
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
@@ -359,6 +366,14 @@ def test_inertia_with_rounding_is_symmetric_enough():
         (lambda m: m.body("b", 1.0, com=(1, 2)), "body 'b', com: expected 3 numbers, found 2"),
         (lambda m: m.body("b", 1.0, inertia=(1, 2)), "body 'b', inertia: expected 6 numbers, found 2"),
         (lambda m: m.body("b", 1.0, inertia=[[1, 2, 0], [0, 1, 0], [0, 0, 1]]), "symmetric 3 x 3"),
+        (
+            lambda m: m.body(
+                "b",
+                1.0,
+                inertia=[[2, art.Parameter("a", 0.1), 0], [art.Parameter("b", 0.1), 2, 0], [0, 0, 2]],
+            ),
+            "symmetric 3 x 3",
+        ),
         (lambda m: m.body("b", 1.0, inertia=2.0), "body 'b', inertia"),
         (
             lambda m: m.joint("j", "revolute", "ground", "b"),

@@ -17,7 +17,7 @@ def test_rows_that_vanish_are_dependent():
     assert bars.nv - len(independent_rows(bars, np.pi / 2 * TURN)) == 3
     assert bars.nv - len(independent_rows(bars, 0.3 * TURN)) == 1
     assert crank.nv - len(independent_rows(crank, [np.pi / 2, -np.pi])) == 2
-    assert art.assemble(crank, [np.pi / 2, -np.pi]).freedoms == 2
+    assert art.assemble(crank, [np.pi / 2, -np.pi]).dofs == 2
 
 
 def test_a_linear_model_at_a_singular_position_warns():

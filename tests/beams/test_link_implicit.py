@@ -117,7 +117,7 @@ def bow(elements: int) -> art.Loop:
 
 def test_accelerations_of_long_beams_in_loops_are_left_out_with_a_warning_unless_named() -> None:
     loop = bow(10)
-    with pytest.warns(RuntimeWarning, match="vdot and multipliers are left out"):
+    with pytest.warns(RuntimeWarning, match="vdot and multipliers are omitted"):
         run = loop.simulate(4e-3, **RUN | {"sample": 4e-3})
     assert "vdot" not in run.signals
     assert "energy" in run.signals

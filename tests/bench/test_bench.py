@@ -55,24 +55,34 @@ QUICK = (
 """Sections of the quick run, those with a peer of their own. `make nightly` measures all."""
 
 
-def test_quick_run_prints_one_json_object():
-    only = () if os.environ.get("ARTICULUS_MATRIX") == "all" else QUICK
+def quick_run(*only):
+    """Return the rows of a quick run of sections, all of them without a name, as the command prints them."""
     command = [sys.executable, "-m", "articulus", "bench", "--quick", "--json", *only]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert report["machine"].keys() >= MACHINE_KEYS
     assert report["machine"]["peak_gflops"] > 0
-    names = {row["name"] for row in report["rows"]}
-    assert {"forward dynamics, batch", "inverse dynamics, batch", "mass matrix, batch"} <= names
-    assert {"warm first result", "import articulus", "warm first run"} <= names
-    assert {"RK4 rollouts with PD, one step", "Python controller, 1 kHz", "2 four-bar loops, 1 s"} <= names
     for row in report["rows"]:
         assert row.keys() >= ROW_KEYS
         assert not row["failed"], row
         for key in ("ours_us", "peer_us", "ratio", "value", "peak_share"):
             assert row[key] is None or row[key] > 0, row
         assert row["ours_us"] is not None or row["value"] is not None  # memory, exponents
+    return report["rows"]
+
+
+def test_one_section_of_the_quick_run():
+    assert "mass matrix, batch" in {row["name"] for row in quick_run("mass matrix")}
+
+
+@pytest.mark.nightly
+def test_quick_run_prints_one_json_object():
+    made = quick_run(*(() if os.environ.get("ARTICULUS_MATRIX") == "all" else QUICK))
+    names = {row["name"] for row in made}
+    assert {"forward dynamics, batch", "inverse dynamics, batch", "mass matrix, batch"} <= names
+    assert {"warm first result", "import articulus", "warm first run"} <= names
+    assert {"RK4 rollouts with PD, one step", "Python controller, 1 kHz", "2 four-bar loops, 1 s"} <= names
 
 
 def test_sections_are_chosen_by_words_of_their_titles(monkeypatch):
@@ -224,7 +234,7 @@ def test_reference_is_independent_and_agrees():
     assert residual(model, q, v, tau, vdot + 1.0) > 1e-3
 
 
-def test_the_tree_has_thirty_freedoms_and_four_limbs():
+def test_the_tree_has_thirty_dofs_and_four_limbs():
     model = tree()
     assert (model.nv, model.mechanism.nq) == (30, 31)
     assert [link.parent for link in model.links].count(0) == 4
@@ -263,3 +273,17 @@ def test_texts():
     (row,) = json.loads(as_json(FACTS, made))["rows"]
     assert (row["ratio"], row["bar"], row["met"]) == (20.0, ">= 20 x", True)
     assert [duration(t) for t in (None, 0.0912, 2500.0, 3.2e6)] == ["", "0.0912 us", "2.5 ms", "3.2 s"]
+
+
+def test_an_error_ends_a_section_and_not_the_benchmark(monkeypatch):
+    def broken(effort):
+        yield Measurement("first", 1, value=2.0)
+        raise InputError("what went wrong")
+
+    parts = [BenchSection("broken", broken), BenchSection("good", lambda effort: [Measurement("good", 1)])]
+    monkeypatch.setattr(bench, "sections", lambda quick: parts)
+    monkeypatch.setattr(bench, "machine", lambda seconds: FACTS | {"peak_gflops": 1.0})
+    found = bench.measure(quick=True).rows
+    assert [row.name for row in found] == ["first", "broken", "good"]
+    assert found[1].failed
+    assert "what went wrong" in found[1].note

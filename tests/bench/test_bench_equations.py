@@ -11,4 +11,5 @@ def test_equations_are_timed_only_if_they_agree(monkeypatch):
     assert len(rows) == 3
     assert all(not row.failed and row.value > 0 and row.peer for row in rows)
     monkeypatch.setattr(equations, "AGREE", -1.0)
+    monkeypatch.setattr(equations, "ALONE", -1.0)
     assert all(row.failed for row in equations.riccati(BRIEF))

@@ -15,3 +15,10 @@ def test_rows_of_schedules():
 def test_graph_is_the_same_for_the_same_seed():
     assert schedules.random_graph(50, 1).edges == schedules.random_graph(50, 1).edges
     assert schedules.random_graph(50, 1).edges != schedules.random_graph(50, 2).edges
+
+
+def test_rows_of_segments():
+    (row,) = schedules.segments(Effort(seconds=0.0, quick=True, rounds=1))
+    assert not row.failed
+    assert row.ours_us > 0
+    assert row.peer_us > 0

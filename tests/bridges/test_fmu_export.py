@@ -14,7 +14,7 @@ import articulus as art
 from articulus.bridges.fmi import export_fmu
 from articulus.cases.cat215b_hydraulics.machine import STEP
 from articulus.model.library.cat215b_drives import START, actuators
-from articulus.simulation.loop import components
+from articulus.simulation.loop import components, contact
 
 fmpy = pytest.importorskip("fmpy")
 fmi3 = pytest.importorskip("fmpy.fmi3")
@@ -48,6 +48,7 @@ def simulated(path: Path, stop: float, interval: float, **given: object) -> np.n
 
 
 @needs_gcc
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("version", ["2.0", "3.0"])
 @pytest.mark.parametrize("name", LOOPS)
 def test_a_valid_unit_with_the_run_of_simulate(name: str, version: str, tmp_path: Path) -> None:
@@ -78,6 +79,38 @@ def test_model_exchange_with_the_importers_integrator(version: str, tmp_path: Pa
     expected = np.interp(found["time"], run.t, run["q.joint2"])
     assert np.abs(found["q.joint2"] - expected).max() < 1e-7
     assert np.ptp(run["q.joint2"]) > 1e-4
+
+
+@needs_gcc
+@pytest.mark.parametrize("version", ["2.0", "3.0"])
+def test_gaps_are_event_indicators(version: str, tmp_path: Path) -> None:
+    """A ball that falls on a plane and a joint with a stop: two gaps with the signs of what touches; FMPy's integrator stops where they change."""
+    ball = art.Mechanism("ball")
+    ball.body("ball", 1.0, inertia=(0.01, 0.01, 0.01))
+    ball.joint("fall", art.Prismatic((0, 0, 1)), "ground", "ball")
+    floor = components.Contact(
+        contact.Sphere("ball", 0.1), contact.Plane(), 1e5, dissipation=0.5, friction=0.0
+    )
+    stop = components.JointStop("fall", 1e4, 10.0, upper=0.5)
+    loop = art.Loop(ball, components=[floor, stop])
+    path = loop.export_fmu(tmp_path / "ball.fmu", [0.3], version=version, step=1e-4)
+    assert validation.validate_fmu(str(path)) == []
+    described = fmpy.read_model_description(str(path))
+    assert described.numberOfEventIndicators == len(described.eventIndicators or []) or version == "2.0"
+    names = [v.name for v in described.modelVariables if v.name.startswith("gap.")]
+    assert len(names) == 2
+    if version == "2.0":
+        assert described.numberOfEventIndicators == 2
+    found = simulated(
+        path, 0.5, 1e-3, fmi_type="ModelExchange", relative_tolerance=1e-8, output=["q.fall", *names]
+    )
+    run = loop.simulate(0.5, [0.3], step=1e-5, method="rk4")
+    assert np.abs(found["q.fall"] - np.interp(found["time"], run.t, run["q.fall"])).max() < 1e-5
+    on_floor = next(n for n in names if abs(found[n][0] - 0.2) < 1e-9)
+    assert np.allclose(found[on_floor], found["q.fall"] - 0.1, atol=1e-12)
+    steps = np.diff(found["time"])
+    assert (np.sign(found[on_floor]) < 0).any()
+    assert steps.min() < 9e-4  # a sample of its own where it touched
 
 
 @needs_gcc

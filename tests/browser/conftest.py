@@ -10,8 +10,8 @@ import pytest
 from .browser import chromium
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Any]:
-    """Give the system's Chromium."""
+    """Give the system's Chromium, started once for all tests of pages that a process runs: starting it takes as long as several tests."""
     with chromium() as found:
         yield found

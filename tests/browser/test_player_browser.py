@@ -68,6 +68,19 @@ def test_it_plays_scrubs_and_shows_the_run(browser: Any, tmp_path: Path) -> None
         assert float(page.input_value("#time")) == pytest.approx(0.5, abs=0.01)
 
 
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_a_page_plays_by_itself_if_its_visitor_likes_motion(
+    browser: Any, tmp_path: Path, motion: str
+) -> None:
+    export_html(kinematic_run(art.load("puma600")), tmp_path / "arm.html", play=True)
+    with opened(browser, tmp_path / "arm.html", reduced_motion=motion) as page:
+        page.wait_for_function("articulus.player.opened")
+        if motion == "reduce":
+            assert page.get_attribute("#play", "aria-label") == "Play"
+        else:
+            page.wait_for_function("Number(document.getElementById('time').value) > 0")
+
+
 def _click_at_half(page: Any) -> None:
     """Click in the middle of the first plot, between its margins of 54 and 10 pixels."""
     box = page.locator(".panel canvas").first.bounding_box()

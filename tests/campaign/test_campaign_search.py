@@ -154,14 +154,14 @@ def test_runs_stop_when_the_answer_is_sure():
     rate, sure = run_until(passing(0.5, 1), Stopping(width=0.05))
     assert sure
     assert rate.width <= 0.05
-    rate, sure = run_until(passing(0.9, 1), Stopping(above=0.9, most=2000))
+    rate, sure = run_until(passing(0.9, 1), Stopping(above=0.9, max_runs=2000))
     assert (rate.runs, sure) == (2000, False)
 
 
 def test_many_looks_do_not_spoil_the_confidence():
     # runs that pass with exactly the rate asked about: any verdict is wrong; a plain 90 % interval looked at 9 times is wrong in far more
     wrong = plain = 0
-    stopping = Stopping(above=0.5, confidence=0.9, first=16, most=4096)
+    stopping = Stopping(above=0.5, confidence=0.9, first_runs=16, max_runs=4096)
     for seed in range(200):
         counts = np.cumsum(np.random.default_rng(seed).random(4096) < 0.5)
         looks = [(k, int(counts[n - 1]), n) for k, n in stopping.looks()]

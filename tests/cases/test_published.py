@@ -7,7 +7,13 @@ import pytest
 from articulus import cases
 
 CASES = {case.name: case for case in cases.find()}
-ROWS = [(name, i) for name, case in CASES.items() for i in range(len(case.expected))]
+LONG = ("draper_design", "eisler_arm", "ledesma_planar", "ledesma_spatial", "spatial_chain", "yae_backhoe")
+"""Cases that take more than 3 s of processor time: their rows are computed by `make nightly`, and by `make verify` as all others."""
+ROWS = [
+    pytest.param(name, i, id=f"{name}-{i + 1}", marks=[pytest.mark.nightly] if name in LONG else [])
+    for name, case in CASES.items()
+    for i in range(len(case.expected))
+]
 
 
 @functools.cache
@@ -15,7 +21,7 @@ def rows(name):
     return CASES[name].rows()
 
 
-@pytest.mark.parametrize(("name", "i"), ROWS, ids=[f"{name}-{i + 1}" for name, i in ROWS])
+@pytest.mark.parametrize(("name", "i"), ROWS)
 def test_row_agrees(name, i):
     row = rows(name)[i]
     assert row.passed, (

@@ -72,3 +72,15 @@ def test_weights_of_python_control():
     found = augw(control.tf([400], [1, 2, 400]), W1, 0.1, control.tf([1, 0, 0], [40000]))
     ours = augw(LIGHT, sensitivity_weight(1.0), 0.1, W3)
     np.testing.assert_allclose(found.response([1.0, 30.0]), ours.response([1.0, 30.0]), rtol=1e-9, atol=1e-15)
+
+
+@pytest.mark.parametrize("unit", [1e-15, 1.0, 1e15])
+def test_feedthrough_is_judged_by_the_size_of_the_plant(unit):
+    """1 / (s^2 + 0.2 s + 1) + d with d = 1e-3 does not fall, whatever its units; with d = 0 it does, after any change of states."""
+    A, B, C = np.array([[0.0, 1.0], [-1.0, -0.2]]), np.array([[0.0], [1.0]]), np.array([[unit, 0.0]])
+    with pytest.raises(InputError, match="grows as s\\^2 on a plant that falls as s\\^-0"):
+        augw((A, B, C, [[1e-3 * unit]]), None, None, W3)
+    T = np.array([[0.3, 0.7], [-0.6, 0.2]])
+    plant = (T @ A @ np.linalg.inv(T), T @ B, C @ np.linalg.inv(T), [[0.0]])
+    response = augw(plant, None, None, W3).response([3.0])[0]
+    assert response[0, 1] == pytest.approx(unit * (3j) ** 2 / 4e4 / (1 - 9 + 0.6j), rel=1e-9)

@@ -57,3 +57,17 @@ def test_discrete_limit_of_the_gain():
     assert found.largest_gain == pytest.approx(0.8, abs=1e-8)
     with pytest.raises(InputError, match="whole samples"):
         average_law(law, 2.5, discrete=True)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_units_of_the_states_do_not_matter(unit):
+    """The gradient law with parameters in other units, and a limit of the region at a distance of one unit."""
+    found = average_stability(
+        lambda t, x: unit * gradient(t, x / unit), 2 * np.pi, np.array([0.1, 0.1]) * unit
+    )
+    np.testing.assert_allclose(found.equilibrium, np.array([2.0, -1.0]) * unit, rtol=1e-9)
+    np.testing.assert_allclose(found.rates, -np.ones(2), rtol=1e-7)
+    law = lambda t, x: (-x + x**3 / unit**2) * (1 + np.sin(t))  # noqa: E731
+    found = average_stability(law, 2 * np.pi, [0.1 * unit])
+    starts = np.array([[0.5], [0.99], [1.01]]) * unit
+    np.testing.assert_array_equal(attraction_region(law, 2 * np.pi, found, starts), [True, True, False])

@@ -124,7 +124,7 @@ def test_parts_by_names_and_entries() -> None:
 
 def test_what_cannot_be_connected() -> None:
     G, H = random_model(1, 2, 3), random_model(2, 2, 3)
-    with pytest.raises(InputError, match="found 3 signals where 2 are taken"):
+    with pytest.raises(InputError, match="found 3 signals; expected 2"):
         G * H
     with pytest.raises(InputError, match=r"numpy.eye"):
         G + 1.0

@@ -5,7 +5,8 @@ import pytest
 import scipy.linalg
 import scipy.signal
 
-from articulus.control import ei, notch, pidtune, rolloff, zv, zvd
+from articulus.control import notch, pidtune, rolloff
+from articulus.control.filters import ei, zv, zvd
 from articulus.control.plant import of_matrices
 from articulus.errors import InputError
 

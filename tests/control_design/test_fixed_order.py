@@ -139,7 +139,7 @@ def small(period=None, d=0.0):
 @pytest.mark.parametrize("d", [0.0, 0.4])
 def test_full_order_of_a_sampled_plant_is_the_h2_optimum(d):
     found = fixed_order(small(0.3, d), 2, commands=1, measured=1, starts=3, iterations=600)
-    best = h2syn(small(0.3, d), 1, 1)
+    best = h2syn(small(0.3, d), measured=1, commands=1)
     np.testing.assert_allclose(
         found.h2[0], best.norm, rtol=1e-4
     )  # the search ends where its gain is 1e-9 of the objective
@@ -158,7 +158,7 @@ def test_feedthrough_changes_nothing_that_can_be_reached(period):
 
 
 def test_searches_that_end_early_are_told():
-    with pytest.warns(DoubtfulResult, match="still going down after 3 iterations"):
+    with pytest.warns(DoubtfulResult, match="still decreasing after 3 iterations"):
         found = fixed_order(plant(), 2, commands=1, measured=1, starts=1, iterations=3)
     assert found.finished == [False]
     assert found.objective > 0
@@ -181,7 +181,7 @@ def test_objective_is_that_of_the_norms():
     found = fixed_order(small(), 1, commands=1, measured=1, h2=0.5, hinf=2.0, starts=2)
     square = 0.5 * found.h2[0] ** 2 + 2.0 * found.hinf[0] ** 2
     np.testing.assert_allclose([found.objective, min(found.searches)], square, rtol=1e-6)
-    assert found.hinf[0] >= hinfsyn(small(), 1, 1).gamma * (1 - 1e-6)
+    assert found.hinf[0] >= hinfsyn(small(), measured=1, commands=1).gamma * (1 - 1e-6)
     np.testing.assert_allclose(
         found.hinf[0], float(hinfnorm(found.closed.select(["u.0", "u.1"], ["y.0", "y.1"])))
     )
@@ -190,3 +190,58 @@ def test_objective_is_that_of_the_norms():
 def test_start_that_is_not_finite_is_refused():
     with pytest.raises(InputError, match="not finite"):
         fixed_order(small(), 0, [np.nan], commands=1, measured=1, h2=0, hinf=1)
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e12])
+def test_units_of_the_errors_do_not_matter(unit):
+    """The norm is in these units, and white noise that passes straight through is found in any of them."""
+    model = small()
+    scale = np.array([[unit], [unit], [1.0]])
+    passed = np.zeros((3, 3))
+    passed[0, 0] = 1e-3
+    plain = fixed_order(model, 1, commands=1, measured=1, starts=1)
+    other = fixed_order(
+        (model.A, model.B, scale * model.C, scale * model.D), 1, commands=1, measured=1, starts=1
+    )
+    assert other.h2[0] == pytest.approx(unit * plain.h2[0], rel=1e-5)
+    with pytest.raises(InputError, match="white noise of the disturbances passes straight through"):
+        fixed_order(
+            (model.A, model.B, scale * model.C, scale * (model.D + passed)),
+            1,
+            commands=1,
+            measured=1,
+            starts=1,
+        )
+
+
+@pytest.mark.parametrize(("time", "command"), [(1e-2, 1.0), (1e2, 1.0), (1e4, 1.0), (1.0, 1e5), (1e3, 1e-5)])
+def test_designs_are_the_same_in_any_units_of_time_and_commands(time, command):
+    """The H2 norm grows with the root of the speed. Random starts of one size left 100 times the norm at 100 rad/s."""
+    A = np.array([[0, 1, 0, 0], [-1, -0.02, 1, 0], [0, 0, 0, 1], [1, 0, -1, -0.02]])
+    B = np.array([[0, 0, 0], [1, 0, command], [0, 0, 0], [0.5, 0, 0]])
+    C, D = np.array([[0, 0, 1, 0], [0, 0, 0, 0], [0, 0, 1, 0]]), np.zeros((3, 3))
+    D[1, 2], D[2, 1] = 0.3 * command, 0.1
+    plant = of_matrices(A * time, B * time, C, D)
+    found = fixed_order(plant, 2, commands=1, measured=1, starts=3)
+    best = fixed_order(
+        of_matrices(A, B / [1, 1, command], C, D / [[1], [command], [1]]), 2, commands=1, measured=1, starts=3
+    )
+    assert found.h2[0] == pytest.approx(best.h2[0] * time**0.5, rel=1e-6)
+    again = fixed_order(plant, 2, found.parameters, commands=1, measured=1, starts=1)
+    assert again.h2[0] == pytest.approx(found.h2[0], rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"controller": -1}, "found the controller -1"),
+        ({"controller": 2.5}, r"found the controller 2\.5"),
+        ({"limits": 3}, r"limits: found 3; expected DesignLimits"),
+        ({"finite_time": 20.0}, r"finite_time: found 20\.0; expected FiniteTime"),
+        ({"h2": [1, 2, 3]}, "h2: found 3 weights"),
+        ({"plants": []}, "found no plants"),
+    ],
+)
+def test_wrong_arguments_are_named(given, text):
+    with pytest.raises(InputError, match=text):
+        fixed_order(**({"plants": small(), "controller": 2, "commands": 1, "measured": 1} | given))

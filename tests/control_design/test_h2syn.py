@@ -16,7 +16,7 @@ D[:3, :2] = 0.0
 
 def test_controller_is_that_of_slicot():
     slycot = pytest.importorskip("slycot")
-    ours = h2syn((A, B, C, D), 2, 2)
+    ours = h2syn((A, B, C, D), measured=2, commands=2)
     Ak, Bk, Ck, Dk, *_ = slycot.sb10hd(N, 4, 5, 2, 2, A, B, C, D)
     omega = np.logspace(-2, 2, 7)
     theirs = [Ck @ np.linalg.solve(1j * w * np.eye(N) - Ak, Bk) + Dk for w in omega]
@@ -30,7 +30,7 @@ def test_nothing_near_it_is_better(period):
     through = D.copy()
     if period is not None:
         through[:3, :2] = RNG.normal(size=(3, 2))
-    design = h2syn((a, B, C, through, period), 2, 2)
+    design = h2syn((a, B, C, through, period), measured=2, commands=2)
 
     def cost(step):
         import dataclasses
@@ -53,7 +53,7 @@ def test_feedthrough_is_refused():
     through = D.copy()
     through[1, 0] = 2.0
     with pytest.raises(InputError, match=r"feedthrough 2 from u\.0 to y\.1"):
-        h2syn((A, B, C, through), 2, 2)
+        h2syn((A, B, C, through), measured=2, commands=2)
 
 
 def test_units_of_states_do_not_matter():
@@ -61,7 +61,7 @@ def test_units_of_states_do_not_matter():
     d = 10.0 ** np.linspace(-6, 6, N)
     a = A / 2
     norms = [
-        h2syn((s * a, t * B, C / d_, D, 0.5), 2, 2).norm
+        h2syn((s * a, t * B, C / d_, D, 0.5), measured=2, commands=2).norm
         for s, t, d_ in ((1.0, 1.0, 1.0), (d[:, None] / d, d[:, None], d))
     ]
     assert norms[1] == pytest.approx(norms[0], rel=1e-6)
@@ -70,4 +70,4 @@ def test_units_of_states_do_not_matter():
 def test_errors_that_can_be_zero():
     """As many commands as errors, as many measured outputs as disturbances, all zeros stable: rounding is no failure."""
     plant = ([[-2.0, 0.3], [0.1, -3.0]], np.eye(2), [[1.0, 2], [1, 1]], [[0.0, 1.0], [1.0, 0.0]])
-    assert h2syn(plant, 1, 1).norm < 1e-6
+    assert h2syn(plant, measured=1, commands=1).norm < 1e-6

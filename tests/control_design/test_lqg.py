@@ -71,7 +71,7 @@ def test_lqg_is_the_h2_optimum(period):
         ),
         period,
     )
-    other = h2syn(whole, p, m)
+    other = h2syn(whole, measured=p, commands=m)
     assert other.norm**2 == pytest.approx(design.cost, rel=1e-8)
     np.testing.assert_allclose(
         other.controller.response([0.3, 3.0]), design.controller.response([0.3, 3.0]), rtol=1e-7
@@ -151,7 +151,7 @@ def test_noise_between_samples_is_counted():
 def test_frequency_weights():
     """Constant weights give plain LQG; a weight that is large at low frequency lowers the response there and only there."""
     plant = (A, B, C, np.zeros((2, 2)))
-    plain = weighted_lqg(plant, 2, 2, errors=1.0, effort=[1.0, 1.0], noise=0.5)
+    plain = weighted_lqg(plant, measured=2, commands=2, errors=1.0, effort=[1.0, 1.0], noise=0.5)
     other = lqg(
         (A, np.hstack([B, B]), C, np.zeros((2, 4))),
         C.T @ C,
@@ -162,7 +162,7 @@ def test_frequency_weights():
         commands=["u.0", "u.1"],
     )
     assert plain.norm**2 == pytest.approx(other.cost, rel=1e-8)
-    shaped = weighted_lqg(plant, 2, 2, errors=([1.0, 1.0], [1.0, 1e-3]), noise=0.5)
+    shaped = weighted_lqg(plant, measured=2, commands=2, errors=([1.0, 1.0], [1.0, 1e-3]), noise=0.5)
     assert len(shaped.controller.A) == 6
     loops = [close(of_matrices(*plant), design.controller, [0, 1], [0, 1]) for design in (plain, shaped)]
     low, high = ([np.linalg.norm(loop.response(w)[0], 2) for loop in loops] for w in (1e-4, 30.0))
@@ -209,14 +209,15 @@ def test_sensors_in_any_units():
     np.testing.assert_allclose(other.gain * d, plain.gain, rtol=1e-10)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_newest_measurement_with_correlated_noise_is_the_h2_optimum(seed):
+@pytest.mark.parametrize(("seed", "cross"), [(0, False), (0, True), (1, True), (2, True)])
+def test_newest_measurement_with_correlated_noise_is_the_h2_optimum(seed, cross):
     """NoiseCovariance that moves the states and is measured: the newest measurement also tells how the states will move."""
     rng = np.random.default_rng(seed)
     F, G, H = 0.5 * rng.normal(size=(3, 3)), rng.normal(size=(3, 2)), rng.normal(size=(1, 2))
     Bu, Cy, N = rng.normal(size=(3, 1)), rng.normal(size=(1, 3)), 0.1 * rng.normal(size=(3, 1))
     plant = (F, np.hstack([G, Bu]), Cy, np.hstack([H, [[0.4]]]), 0.1)
-    found = lqg(plant, 1.0, 0.5, 0.3, 0.2, N, noise=["u.0", "u.1"], current=True)
+    N = N if cross else 0.0 * N
+    found = lqg(plant, 1.0, 0.5, 0.3, 0.2, *([N] if cross else []), noise=["u.0", "u.1"], current=True)
     root = np.linalg.cholesky(np.block([[np.eye(3), N], [N.T, 0.5 * np.eye(1)]])).T
     w, v = np.sqrt(0.3), np.sqrt(0.2)
     whole = (
@@ -226,7 +227,7 @@ def test_newest_measurement_with_correlated_noise_is_the_h2_optimum(seed):
         np.block([[np.zeros((4, 3)), root[:, 3:]], [w * H, np.array([[v, 0.4]])]]),
         0.1,
     )
-    np.testing.assert_allclose(found.cost, h2syn(whole, 1, 1).norm ** 2, rtol=1e-9)
+    np.testing.assert_allclose(found.cost, h2syn(whole, measured=1, commands=1).norm ** 2, rtol=1e-9)
     assert all(np.isfinite(check.bound) for check in found.checks)
 
 

@@ -74,3 +74,11 @@ def test_loop_with_all_poles_at_zero_is_not_called_stable():
 
 def test_plant_without_states():
     assert lqr((np.zeros((0, 0)), np.zeros((0, 1))), 1.0, 1.0).gain.shape == (1, 0)
+
+
+@pytest.mark.parametrize("r", 10.0 ** np.arange(-18, 19, 6))
+@pytest.mark.parametrize("mass", [1e-9, 1.0, 1e9])
+def test_cheap_and_dear_commands_of_a_free_mass(r, mass):
+    """m x'' = u, cost x^2 + r u^2: u = -(x / sqrt(r) + sqrt(2 m / sqrt(r)) x')."""
+    design = lqr(([[0.0, 1.0], [0.0, 0.0]], [[0.0], [1.0 / mass]]), [1.0, 0.0], r)
+    np.testing.assert_allclose(design.gain, [[r**-0.5, np.sqrt(2.0 * mass * r**-0.5)]], rtol=1e-12)

@@ -7,7 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from articulus.control import Norm, as_plant, balred, hankel_values, hinfnorm, margins, minreal
+from articulus.control import as_plant, balred, hankel_values, hinfnorm, margins, minreal
+from articulus.control.analysis import Norm
 from articulus.control.connect import parallel
 from articulus.control.plant import of_matrices
 from articulus.control.reduction import bstmr, ohklmr, schmr, second_order_balred, weighted_balred
@@ -278,3 +279,13 @@ def test_gain_at_rest_stays_as_in_slicot(seed: int) -> None:
     ours = balred(of_matrices(A, B, C, D), 1, match="rest").model
     omega = np.array([0.0, 0.1, 1.0, 10.0])
     np.testing.assert_allclose(ours.response(omega), theirs.response(omega), rtol=1e-7, atol=1e-8)
+
+
+def test_a_reduced_model_is_a_plant():
+    """It goes where a model does: the norm of the difference is the error that it reports."""
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(6, 6)) - 4.0 * np.eye(6)
+    full = as_plant((A, rng.normal(size=(6, 2)), rng.normal(size=(2, 6))))
+    reduced = balred(full, 3)
+    assert as_plant(reduced) is reduced.model
+    assert float(hinfnorm(full - as_plant(reduced))) == pytest.approx(float(reduced.error), rel=1e-6)

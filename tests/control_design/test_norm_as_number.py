@@ -7,7 +7,8 @@ import pickle
 import numpy as np
 import pytest
 
-from articulus.control import Norm, h2norm, hinfnorm
+from articulus.control import h2norm, hinfnorm
+from articulus.control.analysis import Norm
 
 LAG = ([[-2.0]], [[1.0]], [[3.0]])  # 3 / (s + 2): peak 1.5 at rest, H2 norm 3 / sqrt(4)
 

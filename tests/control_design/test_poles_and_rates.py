@@ -69,7 +69,7 @@ def test_rate_feedback_attains_its_bound():
     s = s.fix({f"node{k}": "x" for k in range(1, 5)})  # what no actuator moves would swing for ever
     s = s.with_input("f", "node4", {"y": 1.0}).with_output("f rate", "node4", {"y": 1.0}, rate=True)
     sensor, actuator = 0.002, 0.03
-    design = rate_feedback(s, sensor, actuator)
+    design = rate_feedback(s, sensor_noise=sensor, actuator_noise=actuator)
     squares = [_mean_square(design.plant, k * design.gain, sensor, actuator, s.B.T) for k in (0.8, 1.0, 1.25)]
     np.testing.assert_allclose(squares[1], design.bound[0], rtol=1e-6)
     assert squares[0] > squares[1] < squares[2]
@@ -77,8 +77,8 @@ def test_rate_feedback_attains_its_bound():
     with pytest.raises(InputError, match="not the rate at the input"):
         rate_feedback(
             s.with_input("g", "node2", {"y": 1.0}).with_output("far", "node3", {"y": 1.0}, rate=True),
-            1.0,
-            1.0,
+            sensor_noise=1.0,
+            actuator_noise=1.0,
         )
 
 

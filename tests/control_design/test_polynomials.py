@@ -90,7 +90,7 @@ def test_polynomic_dependence():
 def test_polynomic_tells_its_limit_and_reads_no_clock(monkeypatch):
     """a < 0.95 takes some hundred parts: ten do not decide, and an hour per look at a clock changes nothing."""
     family, box = lambda a, b: [1.0, a, b, a * a * b], {"a": (0.2, 0.95), "b": (1.0, 3.0)}
-    with pytest.warns(DoubtfulResult, match=r"left after 10; raise parts.*root farthest"):
+    with pytest.warns(DoubtfulResult, match=r"left after 10; raise parts.*rightmost root"):
         assert polynomic(family, box, parts=10).stable is None
     with pytest.raises(InputError, match="parts = 0"):
         polynomic(family, box, parts=0)

@@ -32,7 +32,7 @@ def test_on_the_model_of_the_design_the_poles_are_those_of_the_design(design):
     proof = art.control.check(link(2), design)
     ours, theirs = (np.sort_complex(np.round(x, 6)) for x in (proof.closed.poles, design.poles))
     np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)
-    assert proof.passed
+    assert proof.ok
     assert all(mode.known for mode in proof.modes)
 
 
@@ -45,7 +45,7 @@ def test_modes_left_out_and_runs(design):
     np.testing.assert_allclose(
         frequencies[0], 37.06, rtol=2e-3
     )  # pinned-free beam: 15.418 sqrt(EI / (m L^4))
-    assert proof.passed, str(proof)
+    assert proof.ok, str(proof)
     assert proof.runs.q.shape[0] == 8
     assert "not in the design" in str(proof)
 
@@ -57,7 +57,7 @@ def test_a_slow_computer_is_found_out(design):
     proof = art.control.check(
         link(4), design, period=0.002, delay=1, deviations=[0.01, 0, 0, 0, 0], runs=4, t_end=0.5
     )
-    assert not proof.passed
+    assert not proof.ok
     failed = {check.what for check in proof.checks if not check.passed}
     assert any("poles" in what for what in failed)
     assert any("left out" in what for what in failed)
@@ -90,7 +90,7 @@ def test_mu_of_uncertain_parameters():
     assert len(set(proof.runs.parameters[0].value)) == 4
     proof = art.control.check(rod, design, uncertain={"mass": (1.1 * critical, 2 * critical)})
     assert proof.robust is None
-    assert not proof.passed
+    assert not proof.ok
 
 
 def test_runs_with_a_step_too_long_for_the_loop_are_doubted():
@@ -127,7 +127,7 @@ def test_regulator_of_a_free_body_holds_any_attitude():
     proof = art.control.check(hull, design, q=turned, deviations=0.1, runs=2)
     ours, theirs = (np.sort_complex(np.round(x, 6)) for x in (proof.closed.poles, design.poles))
     np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)
-    assert proof.passed, str(proof)
+    assert proof.ok, str(proof)
     with pytest.raises(InputError, match=r"q0: found 3 numbers; expected 7"):
         art.simulate(hull, 0.1, components=[design.component(q0=[0, 0, 0])])
 
@@ -137,7 +137,7 @@ def test_one_motor_holds_and_brings_back_a_mechanism_with_closed_loops():
     bars = art.load("n_four_bar", n=1)
     design = art.control.lqr(bars.linearize(), 10.0, 1.0, commands=("tau.hinge0",))
     proof = art.control.check(bars, design, deviations=0.05, runs=2)
-    assert proof.passed, str(proof)
+    assert proof.ok, str(proof)
 
 
 def test_a_loop_is_held_by_the_commands_that_trim_finds() -> None:
@@ -209,7 +209,7 @@ def test_check_of_a_loop_whose_sensor_rounds(design):
     parts = [c.Measured(p, resolution=1e-4) if p.name == "encoder" else p for p in loop.components]
     rounds = art.control.check(art.Loop(loop.mechanism, components=parts), design)
     smooth = art.control.check(loop, design)
-    assert rounds.passed, str(rounds)
+    assert rounds.ok, str(rounds)
     np.testing.assert_allclose(
         np.sort_complex(rounds.closed.poles), np.sort_complex(smooth.closed.poles), rtol=1e-6
     )

@@ -221,6 +221,6 @@ def test_work_not_time_decides():
         [[0], [1], [0], [1]],
         np.eye(4)[[0]],
     )
-    with pytest.warns(DoubtfulResult, match="raise most"):
-        assert not robstab(beam, [(1, 1)], omega=[0.5], most=1).everywhere
+    with pytest.warns(DoubtfulResult, match="raise max_intervals"):
+        assert not robstab(beam, [(1, 1)], omega=[0.5], max_intervals=1).everywhere
     assert robstab(beam, [(1, 1)], omega=[0.5]).everywhere

@@ -43,7 +43,7 @@ def plate(nx: int, ny: int, *, length: float = 1.0, mass: float = 1.0, time: flo
     return Structure(
         names=tuple(f"n{i}" for i in range(n)),
         positions=np.zeros((n, 3)),
-        freedoms=np.stack([np.arange(n), np.full(n, 2)], axis=1),
+        dofs=np.stack([np.arange(n), np.full(n, 2)], axis=1),
         M=sp.csr_array(M * mass),
         K=sp.csr_array(K * mass / time**2),
         D=sp.csr_array(D * mass / time),

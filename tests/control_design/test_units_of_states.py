@@ -27,9 +27,9 @@ def _standard(d):
 METHODS = {
     "ncfsyn": lambda d: control.ncfsyn(_plant(d)),
     "output_poles": lambda d: control.synthesis.output_poles(_plant(d), [-1.0]),
-    "weighted_lqg": lambda d: control.synthesis.weighted_lqg(_plant(d), 1, 1),
-    "h2syn": lambda d: control.h2syn(_standard(d), 1, 1),
-    "hinfsyn": lambda d: control.hinfsyn(_standard(d), 1, 1, relax=0.02),
+    "weighted_lqg": lambda d: control.synthesis.weighted_lqg(_plant(d), measured=1, commands=1),
+    "h2syn": lambda d: control.h2syn(_standard(d), measured=1, commands=1),
+    "hinfsyn": lambda d: control.hinfsyn(_standard(d), measured=1, commands=1, relax=0.02),
     "optimal_projection": lambda d: control.synthesis.optimal_projection(
         _standard(d), 5, commands=1, measured=1
     ),

@@ -157,10 +157,12 @@ def test_starts_that_disagree_are_told():
             np.zeros((0, 1)),
         )
 
-    from articulus.design import Program
+    from articulus.design import DesignProgram
     from articulus.design.restarts import best_of
 
-    program = Program(("x",), np.array([-4.0]), np.array([4.0]), evaluate, (), np.array([False]), np.ones(1))
+    program = DesignProgram(
+        ("x",), np.array([-4.0]), np.array([4.0]), evaluate, (), np.array([False]), np.ones(1)
+    )
     with pytest.warns(DoubtfulResult, match="starts end at different optima"):
         best = best_of(program, np.array([[1.0], [3.0], [-1.0]]), QuadraticSteps())
     assert len(best.others) == 2

@@ -71,7 +71,7 @@ def test_a_late_record_is_found_and_can_be_fitted(loop):
 
 
 def test_directions_that_cannot_be_told_are_named(loop):
-    with pytest.raises(InputError, match=r"cannot tell: .*kp.*twice"):
+    with pytest.raises(InputError, match=r"cannot identify: .*kp.*twice"):
         art.design.fit(experiment(loop, record(loop)), ("m1", "kp", "twice"))
     looked = art.design.check(experiment(loop, record(loop)), ("m1", "kp", "twice"))
     (direction,) = looked.null_directions

@@ -71,6 +71,23 @@ def test_layers_are_those_of_the_contract() -> None:
     assert not told
 
 
+def test_the_table_for_contributors_has_every_layer() -> None:
+    contract = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]
+    layers = re.findall(r"articulus\.([\w.]+)", " ".join(contract["layers"]))
+    table = (ROOT / "CONTRIBUTING.md").read_text().split("## Layers")[1].split("\n## ")[0]
+    told = [name for row in re.findall(r"^\| (`.*?) \|", table, re.M) for name in row.split("`")[1::2]]
+    assert sorted(told) == sorted(layers)
+
+
+def test_the_house_has_every_package_on_the_page_and_in_the_picture() -> None:
+    packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")} | {"errors"}
+    page = (ROOT / "docs" / "architecture.md").read_text().split("## Layers")[1].split("\n## ")[0]
+    told = [name for row in re.findall(r"^\| (`.*?) \|", page, re.M) for name in row.split("`")[1::2]]
+    assert set(told) == packages
+    picture = (ROOT / "docs" / "_static" / "theory" / "house.svg").read_text()
+    assert packages <= set(re.findall(r"\w+", re.sub(r"<[^>]*>", " ", picture)))
+
+
 @pytest.mark.parametrize("page", THEORY, ids=lambda page: page.stem)
 def test_files_of_a_theory_page_are_there(page: Path) -> None:
     held = [str(path) for folder in (PACKAGE, ROOT / "tests") for path in folder.rglob("*.py")]

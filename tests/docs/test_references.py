@@ -76,7 +76,7 @@ def test_counts_of_the_cases_are_those_that_the_pages_tell() -> None:
         )
     own = [row for case in found for row in case.expected if not row.same_as]
     deviating, sources = sum(bool(row.deviation) for row in own), {case.source for case in found}
-    told = f"{len(own)} rows, in {len(found)} cases from {len(sources)} publications. It passes all of them but {deviating}"
+    told = f"{len(own)} rows, in {len(found)} cases from {len(sources)} publications. All of them pass except {deviating}"
     assert told in (ROOT / "README.md").read_text(), told
 
 

@@ -135,6 +135,10 @@ def others():
         "time": art.Prescribed("c", cylindrical, ca.Function("f", [t], [ca.exp(-t)]), "angle"),
         "touching": art.Touching("c", "tool", 0.3),
         "no_slip": art.NoSlip("c", "tool", 0.3),
+        "sliding": art.SlidingContact("c", "bench", "tool", 0.1, edge=(0.6, 0.0, 0.8)),
+        "sliding_point": art.SlidingContact("c", "tool", "camera"),
+        "rolling": art.RollingContact("c", "camera", "tool", 0.2),
+        "soft_finger": art.RollingContact("c", "ground", "tool", 0.2, spin=True),
         "custom": art.CustomConstraint(
             "c", ca.Function("g", [q, t], [ca.vertcat(q[0] * q[8] - t, ca.sin(q[3]))])
         ),
@@ -289,5 +293,5 @@ def check_reactions(mech, q, tau):
     for c, wrench in zip(mech.description.connections, found):
         S = np.hstack([np.array(ca.DM(s.column())) for s in c.joint.motion_subspace()])
         at = mech.description.v_slices[c.name]
-        expected = tau[at] - np.array(c.per_freedom("armature")) * vdot[at]
+        expected = tau[at] - np.array(c.per_dof("armature")) * vdot[at]
         assert_allclose(S.T @ wrench, expected, atol=1e-8 * max(1, np.abs(found).max()))

@@ -66,6 +66,7 @@ def arguments(mech, f: ca.Function, q, v, rates) -> list:
     return [*given, *(rng.normal(size=6) for _ in range(f.n_in() - len(given)))]
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize(("name", "quantity"), ARRANGED)
 def test_calls_and_written_out_passes_agree(name, quantity):
     """The same passes in two arrangements, with parameters and wrenches where there are any.

@@ -7,7 +7,7 @@ import re
 import warnings
 
 from articulus.errors import InputError, ModelError, UnsupportedOperation
-from articulus.model.files import parse_mjcf, parse_toml, parse_urdf
+from articulus.model.files import parse_mjcf, parse_sdf, parse_toml, parse_urdf
 from articulus.model.files.storage import decode
 from articulus.model.mechanism import Description
 from articulus.study.reader import parse_study
@@ -16,6 +16,7 @@ from browser.drawn import ROBOT
 from study.support import BASE
 
 from .mjcf_models import MODELS
+from .sdf_models import FOUR_BAR
 from .support import ARM, CRANE
 
 NUMBERS = [
@@ -94,6 +95,7 @@ READERS = {
     "toml": (parse_toml, [CRANE, CRANE + SHAPES]),
     "urdf": (parse_urdf, [ARM, ROBOT]),
     "mjcf": (parse_mjcf, list(MODELS.values())),
+    "sdf": (parse_sdf, [FOUR_BAR]),
     "study": (parse_study, [BASE, BASE + GRID]),
 }
 

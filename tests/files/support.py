@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 
 import pytest
@@ -32,7 +33,9 @@ from articulus.model.mechanism import (
     PrescribedPoint,
     Prismatic,
     Revolute,
+    RollingContact,
     Rotor,
+    SlidingContact,
     Touching,
     Universal,
 )
@@ -133,7 +136,9 @@ def numbers(draw: st.DrawFn, values: st.SearchStrategy[float] = finite) -> objec
     """A number, now and then a parameter; its value belongs to its name, so that one name has one value."""
     value = draw(values)
     if draw(st.integers(0, 9)) == 0:
-        return Parameter(f"p{abs(hash(value))}", value + 0.0)  # 0.0 and -0.0 have one name
+        return Parameter(
+            f"p{struct.pack('>d', value + 0.0).hex()}", value + 0.0
+        )  # 0.0 and -0.0 have one name
     return value
 
 
@@ -204,7 +209,20 @@ def constraints(draw: st.DrawFn, name: str, points: list[str], links: list[Conne
     a, b = points[:2]
     moving = [c for c in links if c.joint.nv]
     kind = draw(
-        st.sampled_from(["loop", "point", "distance", "point_drive", "wheel", "touching", "lock", "drive"])
+        st.sampled_from(
+            [
+                "loop",
+                "point",
+                "distance",
+                "point_drive",
+                "wheel",
+                "touching",
+                "slide",
+                "roll",
+                "lock",
+                "drive",
+            ]
+        )
     )
     link = draw(st.sampled_from(moving)) if moving else None
     if kind == "loop":
@@ -216,6 +234,10 @@ def constraints(draw: st.DrawFn, name: str, points: list[str], links: list[Conne
         return PrescribedPoint(name, b, draw(time_functions()), None, draw(time_functions()))
     if kind in ("wheel", "touching"):
         return (NoSlip if kind == "wheel" else Touching)(name, b, draw(numbers(positive)), draw(axes()))
+    if kind == "slide":
+        return SlidingContact(name, a, b, draw(numbers(positive)), draw(st.none() | axes()))
+    if kind == "roll":
+        return RollingContact(name, a, b, draw(numbers(positive)), draw(st.booleans()))
     if kind == "lock" and link is not None:
         return Lock(name, link.name, draw(vectors(link.joint.nq, positive)))
     if kind == "drive" and link is not None and link.joint.nq == link.joint.nv:

@@ -241,7 +241,7 @@ def test_campaign_folders_that_are_damaged(tmp_path: Path) -> None:
         (place / "scale.npz").write_bytes(damaged)
         with pytest.raises(InputError, match=r"scale\.npz: found a file that cannot be read"):
             art.campaign.show(place).bands()
-    with pytest.warns(DoubtfulResult, match="found again from the first runs"):
+    with pytest.warns(DoubtfulResult, match="computed again from the first runs"):
         more = art.campaign.run(text, runs=6, output=place)
     assert len(more.table) == 6
     (place / "scale.npz").write_bytes(scale)

@@ -58,7 +58,7 @@ def test_directory_without_suffix(tmp_path: Path) -> None:
 def test_path_without_suffix_says_what_library_names_are() -> None:
     for call in (read_model, art.load):
         with pytest.raises(
-            InputError, match=r"without suffix.*\.mjcf, \.toml, \.urdf, \.xacro, \.xml.*plain strings"
+            InputError, match=r"without suffix.*\.mjcf, \.sdf, \.toml, \.urdf, \.xacro, \.xml.*plain strings"
         ):
             call(Path("puma600"))
 

@@ -104,7 +104,7 @@ MISTAKES = {
     "parameter in an axis": ("axis = [0, 1, 0]", 'axis = [0, {parameter="payload"}, 0]', "joint.lift", "measures"),
     "two degrees of freedom": ("armature = 0.1", "armature = [1, 2]", "joint.lift.armature", "1 numbers"),
     "negative armature": ("armature = 0.1", "armature = -1", "joint.lift.armature", "at least 0"),
-    "limits exchanged": ("upper = 1.57", "upper = -2", "joint.lift.limits.lower", "exchanged"),
+    "limits exchanged": ("upper = 1.57", "upper = -2", "joint.lift.limits.lower", "swapped"),
     "nan limit": ("upper = 1.57", "upper = nan", "joint.lift.limits.upper", "number"),
     "limits no table": ('limits = {lower = "-90 deg", upper = 1.57, velocity = "30 rpm", effort = 100}', "limits = 3", "joint.lift.limits", "a table"),
     "rotor without inertia": ("{inertia = 0.003, ", "{", "joint.lift.rotor", "no inertia"),

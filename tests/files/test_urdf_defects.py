@@ -43,7 +43,7 @@ DEFECTS = {
     "parent link missing": (ARM.replace('parent link="base"', 'parent link="bse"'), "bse", "joint.shoulder.parent", "link"),
     "zero axis": (ARM.replace("0 1 0", "0 0 0"), '<axis xyz="0 0 0"', "joint.shoulder.axis", "direction"),
     "unknown joint type": (ARM.replace('"revolute"', '"hinge"'), "hinge", "joint.shoulder.type", "revolute"),
-    "lower above upper": (ARM.replace('lower="-1"', 'lower="2"'), 'lower="2"', "joint.shoulder.limits.lower", "exchanged"),
+    "lower above upper": (ARM.replace('lower="-1"', 'lower="2"'), 'lower="2"', "joint.shoulder.limits.lower", "swapped"),
     "two numbers in xyz": (ARM.replace('xyz="1 0 0"', 'xyz="1 0"'), 'xyz="1 0"', "joint.elbow.origin", "3 finite"),
     "joint to itself": (ARM.replace('child link="lower"', 'child link="upper"'), None, "joint.elbow.child", "its parent"),
     "origin inf": (ARM.replace('xyz="1 0 0"', 'xyz="inf 0 0"'), "inf 0 0", "joint.elbow.origin", "finite"),

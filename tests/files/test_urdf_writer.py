@@ -167,3 +167,26 @@ def test_finding_is_one_per_thing() -> None:
     with pytest.raises(ModelError) as caught:
         urdf_text(one(art.Spherical(), damping=(1.0, 1.0, 1.0)).description)
     assert len(str(caught.value).splitlines()) == 1
+
+
+def test_shapes_that_may_touch_are_kept(tmp_path: Path) -> None:
+    shapes = """<collision name="a"><origin xyz="1 2 3" rpy="0.1 0.2 0.3"/><geometry><box size="1 2 3"/></geometry></collision>
+    <collision><geometry><sphere radius="0.25"/></geometry></collision>
+    <collision><geometry><cylinder radius="0.1" length="2"/></geometry></collision>"""
+    text = f"""<robot name="r"><link name="base"/><link name="tip"><inertial><mass value="1"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>{shapes}</link>
+    <joint name="j" type="continuous"><parent link="base"/><child link="tip"/><axis xyz="0 0 1"/></joint></robot>"""
+    (tmp_path / "r.urdf").write_text(text)
+    first = art.load(tmp_path / "r.urdf")
+    first.save(tmp_path / "again.urdf")
+    second = art.load(tmp_path / "again.urdf")
+    one, other = (m.description.equipment.collisions for m in (first, second))
+    assert [(c.type, dict(c.values)["name"], dict(c.values)["frame"]) for c in other] == [
+        ("box", "a", "tip"),
+        ("sphere", "tip_collision1", "tip"),
+        ("cylinder", "tip_collision2", "tip"),
+    ]
+    for mine, found in zip(one, other):
+        for key, value in mine.values:
+            if key not in ("name", "frame"):
+                assert dict(found.values)[key] == pytest.approx(value, abs=1e-15)

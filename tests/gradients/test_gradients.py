@@ -62,8 +62,8 @@ def differences(loop, figure, names, t_end, q0=None, v0=None, params=None, **set
 
 def check(loop, figure, by_run, names, t_end, q0, v0, tolerance=BY_DIFFERENCES, **settings):
     """Require that both ways give what differences give, and the value that the run gives."""
-    forward = loop.gradient(figure, t_end, q0, v0, by=names, way="forward", **settings)
-    back = loop.gradient(figure, t_end, q0, v0, by=names, way="adjoint", **settings)
+    forward = loop.gradient(figure, t_end, q0, v0, by=names, mode="forward", **settings)
+    back = loop.gradient(figure, t_end, q0, v0, by=names, mode="adjoint", **settings)
     value, expected = differences(loop, by_run, names, t_end, q0, v0, **settings)
     size = np.abs(expected).max()
     assert size > 1e-6
@@ -180,7 +180,7 @@ def test_long_runs_keep_the_starts_of_chunks_alone(monkeypatch):
         "q0": START[0],
         "v0": START[1],
         "by": NAMES,
-        "way": "adjoint",
+        "mode": "adjoint",
         "step": 2e-3,
         "sample": 0.02,
         "seed": 1,
@@ -191,7 +191,7 @@ def test_long_runs_keep_the_starts_of_chunks_alone(monkeypatch):
     again = loop.gradient(**given)
     np.testing.assert_allclose(again.gradient, whole.gradient, rtol=1e-12)
     assert again.value == whole.value
-    forward = loop.gradient(**{**given, "way": "forward"})
+    forward = loop.gradient(**{**given, "mode": "forward"})
     np.testing.assert_allclose(forward.gradient, whole.gradient, rtol=1e-10)
 
 
@@ -285,7 +285,7 @@ def test_what_has_no_derivative_is_refused_by_name():
         ({"by": "m3"}, "valid names"),
         ({"by": []}, "no parameter"),
         ({"by": ["m1", "m1"]}, "twice"),
-        ({"way": "back"}, "adjoint"),
+        ({"mode": "back"}, "adjoint"),
     ):
         with pytest.raises(InputError, match=word):
             loop.gradient("q.elbow", 0.1, *START, step=1e-3, **bad)

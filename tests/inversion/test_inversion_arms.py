@@ -31,7 +31,7 @@ def plain() -> art.Mechanism:
 
 @pytest.fixture(scope="module")
 def solved(plain: art.Mechanism) -> art.inversion.Inversion:
-    return tip_torques(plain, "tip", PATH, JOINTS, q=POSE, step=2e-3)
+    return tip_torques(plain, "tip", PATH, JOINTS, guess=POSE, step=2e-3)
 
 
 def test_forward_simulation_follows_the_path(plain, solved) -> None:
@@ -44,7 +44,7 @@ def test_forward_simulation_follows_the_path(plain, solved) -> None:
 def test_rigid_forces_leave_vibration_that_the_inverse_does_not(plain, solved) -> None:
     rigid = forward(plain, solved, inputs=solved.figures["rigid_inputs"])
     inverse = forward(plain, solved)
-    after = solved.t >= solved.end
+    after = solved.t >= solved.t_end
     off = [np.abs(ran.outputs - solved.outputs) for ran in (rigid, inverse)]
     assert off[0].max() > 5e-3  # m
     assert np.ptp(off[0][after], axis=0).max() > 1e6 * off[1][after].max()
@@ -73,7 +73,7 @@ def test_zeros_are_those_of_the_linear_model(plain, solved) -> None:
 
 
 def test_fixed_point_reaches_the_same_forces(plain, solved) -> None:
-    other = tip_torques(plain, "tip", PATH, JOINTS, q=POSE, step=2e-3, method="fixed_point")
+    other = tip_torques(plain, "tip", PATH, JOINTS, guess=POSE, step=2e-3, method="fixed_point")
     scale = np.abs(solved.inputs).max()
     assert (
         np.abs(other.inputs - solved.inputs).max() < 1e-6 * scale
@@ -83,14 +83,14 @@ def test_fixed_point_reaches_the_same_forces(plain, solved) -> None:
 def test_newton_solves_what_the_fixed_point_does_not(plain) -> None:
     fast = Line((0.5, 0.3), (0.983, 0.3), Profile(0.25, law="sine"))
     with pytest.raises(NumericalError, match=r"fixed point diverges.*'newton'"):
-        tip_torques(plain, "tip", fast, JOINTS, q=POSE, step=2e-3, method="fixed_point")
-    found = tip_torques(plain, "tip", fast, JOINTS, q=POSE, step=2e-3)
+        tip_torques(plain, "tip", fast, JOINTS, guess=POSE, step=2e-3, method="fixed_point")
+    found = tip_torques(plain, "tip", fast, JOINTS, guess=POSE, step=2e-3)
     assert prove(plain, found, tolerance=1e-6).ok  # links bend by a tenth of their length; steps of 2e-3 s
 
 
 def test_error_is_of_fourth_order_in_the_step(plain) -> None:
     found = {
-        h: tip_torques(plain, "tip", PATH, JOINTS, q=POSE, step=h, pre=0.4, post=0.4)
+        h: tip_torques(plain, "tip", PATH, JOINTS, guess=POSE, step=h, pre=0.4, post=0.4)
         for h in (2.5e-3, 5e-3, 1e-2)
     }
     exact = found[2.5e-3].inputs
@@ -102,7 +102,7 @@ def test_error_is_of_fourth_order_in_the_step(plain) -> None:
 
 def test_gravity_is_held_at_both_ends(plain) -> None:
     heavy = {"g": -9.81}
-    found = tip_torques(plain, "tip", PATH, JOINTS, q=POSE, step=2e-3, params=heavy)
+    found = tip_torques(plain, "tip", PATH, JOINTS, guess=POSE, step=2e-3, params=heavy)
     still = np.zeros(plain.nv)
     held = plain.inverse_dynamics(found.states[0, : plain.nq], still, still, params=heavy)
     assert held == pytest.approx([found.inputs[0, 0], 0, 0, found.inputs[0, 1], 0, 0], abs=1e-5)
@@ -122,21 +122,21 @@ def test_a_large_and_fast_motion_is_reached_in_steps_of_its_amplitude(plain, mon
         return module.newton(servo, grid, q, v, *slopes)
 
     monkeypatch.setitem(module.SOLVERS, "newton", stubborn)
-    found = tip_torques(plain, "tip", PATH, JOINTS, q=POSE, step=4e-3)
+    found = tip_torques(plain, "tip", PATH, JOINTS, guess=POSE, step=4e-3)
     assert tried == pytest.approx([0.483, 0.2415, 0.483, 0.483])
     assert found.ok
 
 
 def test_refusals(plain) -> None:
     def refused(words: str, **changed) -> None:
-        given = {"tip": "tip", "path": PATH, "joints": JOINTS, "q": POSE} | changed
+        given = {"tip": "tip", "path": PATH, "actuators": JOINTS, "guess": POSE} | changed
         with pytest.raises(InputError, match=words):
             tip_torques(plain, **given)
 
-    refused("1 driven degrees.*as many outputs as driven", joints=("shoulder",))
-    refused("no joint 'wrist'", joints=("shoulder", "wrist"))
+    refused("1 driven degrees.*as many outputs as driven", actuators=("shoulder",))
+    refused("no joint 'wrist'", actuators=("shoulder", "wrist"))
     refused("found 'w'.*x, y, z, roll", outputs=("x", "w"))
-    refused("2 coordinates; expected 1", outputs=("x",), joints=("shoulder",))
+    refused("2 coordinates; expected 1", outputs=("x",), actuators=("shoulder",))
     refused("acceleration of tip.x jumps", path=Line((0.5, 0.3), (0.9, 0.3), Profile(0.8, order=1)))
     refused(r"pre = 0.012 s is too short.*27\.\d* 1/s", pre=0.01)
     refused("cannot move tip.z", outputs=("x", "z"), path=Line((0.5, 0.0), (0.9, 0.0), Profile(0.8)))
@@ -157,14 +157,14 @@ def test_undamped_zeros_are_named(plain) -> None:
 
 def test_out_of_reach_is_said(plain) -> None:
     with pytest.raises(NumericalError, match=r"out of reach at t = 0\.[5-8]"):
-        tip_torques(plain, "tip", Line((0.5, 0.3), (1.4, 0.3), Profile(0.8)), JOINTS, q=POSE)
+        tip_torques(plain, "tip", Line((0.5, 0.3), (1.4, 0.3), Profile(0.8)), JOINTS, guess=POSE)
 
 
 def test_accessibility_names_the_direction_along_a_straight_arm(plain) -> None:
     straight = accessibility(plain, "tip", JOINTS, {"shoulder": np.pi / 2, "elbow": 0.0})
-    assert not straight.reached
+    assert not straight.ok
     assert straight.name_direction() == "tip.y"
     bent = accessibility(plain, "tip", JOINTS, POSE)
-    assert bent.reached
+    assert bent.ok
     assert 0 < bent.least <= 1
     assert "tip" in str(bent)

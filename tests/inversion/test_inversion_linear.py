@@ -231,7 +231,7 @@ def test_modes_that_no_output_shows_are_told() -> None:
     A = np.zeros((4, 4))
     A[0, 1] = A[2, 3] = 1.0
     A[3, 2] = -9.0
-    with pytest.warns(DoubtfulResult, match="go on moving"):
+    with pytest.warns(DoubtfulResult, match="continue to vibrate"):
         found = invert((A, [[0], [1.0], [0], [1.0]], [[1.0, 0, 0, 0]], [[0.0]]), WAY)
     assert np.abs(found.states[-1, 2:]).max() > 1e-3
 

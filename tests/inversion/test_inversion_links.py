@@ -54,7 +54,7 @@ def replay(arm: art.Mechanism, found: Inversion, inputs: np.ndarray) -> tuple[np
         tau[places] = force(t)
         return np.r_[x[n:], arm.forward_dynamics(x[:n], x[n:], tau)]
 
-    begin, end = found.start - 0.2, found.end + 0.2
+    begin, end = found.t0 - 0.2, found.t_end + 0.2
     first = np.array([np.interp(begin, found.t, column) for column in found.states.T])
     t = np.linspace(begin, end, 141)
     run = solve_ivp(rate, (begin, end), first, method="RK45", t_eval=t, rtol=1e-7, atol=1e-9)
@@ -64,7 +64,7 @@ def replay(arm: art.Mechanism, found: Inversion, inputs: np.ndarray) -> tuple[np
 def test_forward_integration_follows_the_path_where_rigid_torques_do_not() -> None:
     arm = flexible_arm()
     path = line(arm)
-    found = link_by_link(arm, "tip", path, q=bent(arm))
+    found = link_by_link(arm, "tip", path, guess=bent(arm))
     assert found.ok
     assert found.figures["tip_error"] < 1e-12
     assert found.pre > 0.05  # smallest zero near 27 1/s: the torques begin before the tip
@@ -91,7 +91,7 @@ def test_gravity_and_a_payload_held_at_both_ends(axis: int) -> None:
     gravity[axis] = -2.0
     arm = flexible_arm(tuple(gravity), payload=0.02, damping=0.01)
     path = line(arm, 1.5)
-    found = link_by_link(arm, "tip", path, q=bent(arm))
+    found = link_by_link(arm, "tip", path, guess=bent(arm))
     assert found.ok
     ends = [found.states[k, : arm.nq] for k in (0, -1)]
     held = [arm.gravity(q) for q in ends]  # statics: elastic forces carry the weight
@@ -135,7 +135,7 @@ def test_one_link_turning_slowly_is_the_linear_structure_with_the_least_vibratio
     B = np.stack([0.0198 * (Z[2 * k + 3] - Z[2 * k + 1]) for k in (1, 8)], axis=1)
     force = -np.outer(Line([0.0], [turn], Profile(2.0, law="sine")).derivatives(found.t, 2)[2], M[0])
     linear = minimal_vibration(
-        M, None, K, np.eye(5)[0], B, Z[20], force, found.t, start=0.0, end=2.0, weights=Z
+        M, None, K, np.eye(5)[0], B, Z[20], force, found.t, t0=0.0, t_end=2.0, weights=Z
     )
     for a, b in zip(found.inputs.T, linear.inputs.T):
         assert np.allclose(a, b, atol=1e-6 * np.abs(b).max())
@@ -228,7 +228,7 @@ def test_three_motors_at_one_hub_hold_both_deflections_and_the_twist() -> None:
 
 def test_a_saturated_piezo_is_doubted() -> None:
     arm, _ = one_link()
-    weak = PiezoPair("n1", "n2", gain=0.0198, voltage=1.0, name="weak")
+    weak = PiezoPair("n1", "n2", gain=0.0198, voltage_limit=1.0, name="weak")
     path = Line([0.0], [0.4], Profile(2.0, law="sine"))
     with pytest.warns(DoubtfulResult, match=r"'weak' would need .* V, its limit is 1 V"):
         found = link_by_link(arm, "tip", path, path_of="joints", piezos=[weak], step=2 / 256)
@@ -254,13 +254,13 @@ def test_paths_that_do_not_fit() -> None:
     with pytest.raises(InputError, match=r"1 coordinates of the tip; expected 2"):
         link_by_link(arm, "tip", Line([0.5], [0.6], profile))
     with pytest.raises(InputError, match="within reach"):
-        link_by_link(arm, "tip", Line([0.7, 0.1], [3.0, 0.0], profile), q=bent(arm))
+        link_by_link(arm, "tip", Line([0.7, 0.1], [3.0, 0.0], profile), guess=bent(arm))
     with pytest.raises(InputError, match=r"derivative 1 .* jumps"):
-        link_by_link(arm, "tip", Line([0.7, 0.1], [0.8, 0.1], Profile(1.0, order=0)), q=bent(arm))
+        link_by_link(arm, "tip", Line([0.7, 0.1], [0.8, 0.1], Profile(1.0, order=0)), guess=bent(arm))
     with pytest.warns(DoubtfulResult, match=r"derivative 2 .* jumps"):
-        link_by_link(arm, "tip", Line([0.7, 0.1], [0.8, 0.1], Profile(1.0, order=1)), q=bent(arm))
+        link_by_link(arm, "tip", Line([0.7, 0.1], [0.8, 0.1], Profile(1.0, order=1)), guess=bent(arm))
     with pytest.raises(InputError, match=r"at t = .* no joint moves"):
-        link_by_link(arm, "tip", Line([0.0, 0.0], [0.5, 0.0], profile), path_of="tip", q={"elbow": np.pi})
+        link_by_link(arm, "tip", Line([0.0, 0.0], [0.5, 0.0], profile), path_of="tip", guess={"elbow": np.pi})
     with pytest.raises(InputError, match="no body or frame 'tipp'"):
         link_by_link(arm, "tipp", line(arm))
 
@@ -268,7 +268,7 @@ def test_paths_that_do_not_fit() -> None:
 def test_a_motion_that_is_too_fast_says_what_diverged() -> None:
     arm = flexible_arm()
     with pytest.raises(NumericalError, match=r"no convergence after .* sweeps.*more time"):
-        link_by_link(arm, "tip", line(arm, 0.05), q=bent(arm), step=1e-3)
+        link_by_link(arm, "tip", line(arm, 0.05), guess=bent(arm), step=1e-3)
 
 
 def test_a_link_that_can_vibrate_with_its_end_at_rest_is_refused() -> None:

@@ -9,13 +9,13 @@ from articulus.motion.inversion.links import minimal_vibration
 from articulus.structure import beam
 
 WHOLE = beam(1.0, EI=2.0, mass_per_length=0.3, planes="y", elements=2, root="pinned", tip_mass=0.2)
-ACROSS = np.flatnonzero(WHOLE.freedoms[:, 1] != 0)
+ACROSS = np.flatnonzero(WHOLE.dofs[:, 1] != 0)
 M, K = (
     np.asarray(X.todense() if hasattr(X, "todense") else X)[np.ix_(ACROSS, ACROSS)]
     for X in (WHOLE.M, WHOLE.K)
 )
 D = 0.002 * K
-NAMES = [tuple(row) for row in WHOLE.freedoms[ACROSS]]
+NAMES = [tuple(row) for row in WHOLE.dofs[ACROSS]]
 TORQUE, TIP = (np.eye(5)[NAMES.index(at)] for at in ((0, 5), (2, 1)))
 PIEZO = np.eye(5)[NAMES.index((1, 5))][:, None] - TORQUE[:, None]
 T = np.arange(-6.0, 8.0, 0.005)
@@ -35,7 +35,7 @@ def push(ends_loaded: bool = False) -> np.ndarray:
 )
 def test_forward_integration_with_the_inputs_keeps_the_tip(ends_loaded: bool) -> None:
     force = push(ends_loaded)
-    found = minimal_vibration(M, D, K, TORQUE, PIEZO, TIP, force, T, start=0.0, end=2.0)
+    found = minimal_vibration(M, D, K, TORQUE, PIEZO, TIP, force, T, t0=0.0, t_end=2.0)
     assert found.ok
     B = np.column_stack([TORQUE, PIEZO])
 
@@ -54,21 +54,21 @@ def test_forward_integration_with_the_inputs_keeps_the_tip(ends_loaded: bool) ->
 
 def test_any_other_voltage_that_keeps_the_tip_vibrates_more() -> None:
     force = push()
-    best = minimal_vibration(M, D, K, TORQUE, PIEZO, TIP, force, T, start=0.0, end=2.0)
+    best = minimal_vibration(M, D, K, TORQUE, PIEZO, TIP, force, T, t0=0.0, t_end=2.0)
     V = best.input("V1")
     for change in (0.9 * V, 1.1 * V, V + 0.05 * np.abs(V).max() * np.exp(-((T - 0.7) ** 2) / 0.1)):
         other = minimal_vibration(
-            M, D, K, TORQUE, None, TIP, force + np.outer(change, PIEZO), T, start=0.0, end=2.0
+            M, D, K, TORQUE, None, TIP, force + np.outer(change, PIEZO), T, t0=0.0, t_end=2.0
         )
         assert other.figures["J"] > best.figures["J"]
     assert best.figures["J"] < best.figures["J_without"]
 
 
 def test_actuators_that_do_the_same_share_the_work() -> None:
-    once = minimal_vibration(M, D, K, TORQUE, PIEZO, TIP, push(), T, start=0.0, end=2.0)
+    once = minimal_vibration(M, D, K, TORQUE, PIEZO, TIP, push(), T, t0=0.0, t_end=2.0)
     twice = np.hstack([PIEZO, PIEZO])
     with pytest.warns(DoubtfulResult, match="rank .* = 2, not 3"):
-        shared = minimal_vibration(M, D, K, TORQUE, twice, TIP, push(), T, start=0.0, end=2.0)
+        shared = minimal_vibration(M, D, K, TORQUE, twice, TIP, push(), T, t0=0.0, t_end=2.0)
     assert shared.figures["J"] == pytest.approx(once.figures["J"], rel=1e-9)
     assert np.allclose(shared.inputs[:, 1:], once.inputs[:, 1:] / 2, atol=1e-9 * np.abs(once.inputs).max())
 
@@ -76,13 +76,13 @@ def test_actuators_that_do_the_same_share_the_work() -> None:
 def test_zeros_on_the_imaginary_axis_are_named() -> None:
     collocated = TORQUE
     with pytest.raises(NumericalError, match=r"zero s = .*imaginary axis"):
-        minimal_vibration(M, None, K, TORQUE, None, collocated, push(), T, start=0.0, end=2.0)
+        minimal_vibration(M, None, K, TORQUE, None, collocated, push(), T, t0=0.0, t_end=2.0)
 
 
 def test_a_grid_too_short_for_the_zeros_is_refused_with_the_length_needed() -> None:
     short = (T > -0.02) & (T < 2.02)
     with pytest.raises(NumericalError, match=r"slowest zero .* needs about .* s before and after"):
-        minimal_vibration(M, D, K / 100, TORQUE, None, TIP, push()[short], T[short], start=0.0, end=2.0)
+        minimal_vibration(M, D, K / 100, TORQUE, None, TIP, push()[short], T[short], t0=0.0, t_end=2.0)
 
 
 @pytest.mark.parametrize(
@@ -98,4 +98,4 @@ def test_a_grid_too_short_for_the_zeros_is_refused_with_the_length_needed() -> N
 def test_bad_input(change: dict, message: str) -> None:
     given = {"M": M, "D": D, "K": K, "torques": TORQUE, "piezos": PIEZO, "tip": TIP, "force": push(), "t": T}
     with pytest.raises(InputError, match=message):
-        minimal_vibration(**given | change, start=0.0, end=2.0)
+        minimal_vibration(**given | change, t0=0.0, t_end=2.0)

@@ -33,7 +33,7 @@ def test_each_derivative_is_the_slope_of_the_one_before(path: Path) -> None:
 
 @pytest.mark.parametrize("path", PATHS.values(), ids=PATHS)
 def test_rests_before_and_after(path: Path) -> None:
-    found = path.derivatives([-1.0, path.start - 1e-9, path.end + 1e-9, 3.0])
+    found = path.derivatives([-1.0, path.t0 - 1e-9, path.t_end + 1e-9, 3.0])
     assert np.array_equal(found[0, 0], found[0, 1])
     assert np.array_equal(found[0, 2], found[0, 3])
     assert not found[1:].any()
@@ -41,14 +41,14 @@ def test_rests_before_and_after(path: Path) -> None:
 
 def test_sine_has_the_acceleration_of_its_name() -> None:
     s = np.linspace(0.0, 1.0, 301)
-    motion = sample_path(Profile(0.5, law="sine", start=2.0), 2.0 + 0.5 * s)
+    motion = sample_path(Profile(0.5, law="sine", t0=2.0), 2.0 + 0.5 * s)
     size = 2 * np.pi / (0.75 * 0.5**2)  # so that the way is 1
     expected = size * np.sin(2 * np.pi * s) * (1 - np.cos(2 * np.pi * s))
     expected[-1] = 0.0
     assert np.allclose(motion.acceleration[:, 0], expected, atol=1e-11 * size)
     assert motion.y[-1, 0] == 1.0
-    assert motion.start == 2.0
-    assert motion.end == 2.5
+    assert motion.t0 == 2.0
+    assert motion.t_end == 2.5
 
 
 def test_near_its_ends_the_sine_grows_as_the_fifth_power() -> None:
@@ -69,7 +69,7 @@ def test_circle_keeps_its_radius_and_speed() -> None:
 
 @pytest.mark.parametrize("order", [0, 1, 2, 3, 4])
 def test_profile_jumps_where_and_by_how_much(order: int) -> None:
-    found = Line(0.0, 2.0, Profile(0.5, order=order, start=1.0)).jumps(order + 1)
+    found = Line(0.0, 2.0, Profile(0.5, order=order, t0=1.0)).jumps(order + 1)
     # f^(n+1)(0+) = (2 n + 1)! / n! of the polynomial x^(n+1) C(2 n + 1, n) + ...
     size = 2 * math.factorial(2 * order + 1) / math.factorial(order) / 0.5 ** (order + 1)
     assert [(j.derivative, j.time) for j in found] == [(order + 1, 1.0), (order + 1, 1.5)]
@@ -101,7 +101,7 @@ def test_samples_have_the_derivatives_of_the_motion_they_come_from() -> None:
     t = np.linspace(-0.5, 1.5, 801)
     wanted = sample_path(Line((0.0, 1.0), (1.0, 3.0), Profile(1.0)), t)
     found = sample_path(wanted.y, t)
-    assert (found.start, found.end) == pytest.approx((0.0, 1.0), abs=3e-3)
+    assert (found.t0, found.t_end) == pytest.approx((0.0, 1.0), abs=3e-3)
     for k in range(3):
         assert (
             np.abs(found.derivatives[k] - wanted.derivatives[k]).max()

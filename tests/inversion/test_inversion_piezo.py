@@ -193,7 +193,7 @@ def test_placement_on_an_arm(arm: art.Mechanism) -> None:
 
 
 def test_modes_with_held_joints_do_not_know_the_angle(arm: art.Mechanism) -> None:
-    found = mode_invariance(arm, [{"elbow": a} for a in (0.0, 1.0)], modes=3, held=["elbow_place", "tip"])
+    found = mode_invariance(arm, [{"elbow": a} for a in (0.0, 1.0)], modes=3, fixed=["elbow_place", "tip"])
     np.testing.assert_allclose(
         found.held_omega[1], found.held_omega[0], rtol=2e-3
     )  # weight stiffens it a little

@@ -155,7 +155,7 @@ def test_a_controller_that_believes_in_a_lighter_payload(
 
 def test_a_stretched_arm_needs_the_ends_of_its_links(arm: art.Mechanism) -> None:
     floating = art.Mechanism.from_description(dataclasses.replace(arm.description, gravity=(0.0, 0.0, 0.0)))
-    with pytest.raises(InputError, match="do not tell all joints"):
+    with pytest.raises(InputError, match="do not determine all joints"):
         pseudolink(floating, "tip", at={"shoulder": 0.3, "elbow": 0.0})
     assert pseudolink(floating, ("end1", "tip"), at={"shoulder": 0.3, "elbow": 0.0}, weight=0.01).ok
 
@@ -169,7 +169,7 @@ def test_refusals(arm: art.Mechanism) -> None:
         pseudolink(arm, "tip", at=START, kp=4e4, kd=400.0, weight=1e-8)
     with pytest.raises(InputError, match="names of frames or bodies"):
         art.Loop(arm, components=[Pseudolink("tipp", kp=1.0, kd=1.0)]).linearize()
-    with pytest.raises(InputError, match="tell 1 of 2 joints"):
+    with pytest.raises(InputError, match="determine 1 of 2 joints"):
         art.Loop(arm, components=[Pseudolink("end1", kp=1.0, kd=1.0)]).linearize()
     with pytest.raises(InputError, match="2 x 4"):
         art.Loop(arm, components=[DeflectionFeedback(np.ones((2, 3)))]).linearize()

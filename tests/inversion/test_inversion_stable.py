@@ -75,7 +75,7 @@ def test_a_linear_system_has_the_inverse_of_its_frequency_response(
     A, B, C = random_plant(seed, inputs)
     y = ca.vertcat(*[bump(1.0), -0.5 * bump()][:inputs])
     found = stable_inversion(
-        (A, B, C, np.zeros((inputs, inputs))), (TIME, y), method, start=0, end=T, tolerance=1e-9, step=1 / 128
+        (A, B, C, np.zeros((inputs, inputs))), (TIME, y), method, t0=0, t_end=T, tolerance=1e-9, step=1 / 128
     )
     assert sorted(found.figures["zeros"].real.round(6)) == [-3.5, -2.0, 1.5, 3.0]
     assert found.figures["relative_degree"] == (2,) * inputs
@@ -108,7 +108,7 @@ def test_a_system_without_inside_is_inverted_at_every_time_by_itself(method: str
     x, u = SX.sym("x", 3), SX.sym("u", 2)
     rate = ca.vertcat(x[1], x[2] * x[0] + u[0], ca.sin(x[0]) + x[0] * u[0] + u[1])
     system = NonlinearSystem.affine(x, u, rate, ca.vertcat(x[0], x[2]))
-    found = stable_inversion(system, (TIME, ca.vertcat(bump(), 2 * bump())), method, start=0, end=T)
+    found = stable_inversion(system, (TIME, ca.vertcat(bump(), 2 * bump())), method, t0=0, t_end=T)
     y = bump_values(found.t, 2)
     first = y[:, 2] - 2 * y[:, 0] ** 2
     second = 2 * y[:, 1] - np.sin(y[:, 0]) - y[:, 0] * first
@@ -155,7 +155,7 @@ def nonlinear(seed: int, sign: float) -> tuple[NonlinearSystem, callable, callab
 def test_one_sided_zero_dynamics_is_an_initial_value_problem(seed: int, sign: float) -> None:
     """All zeros stable: forward from rest; all unstable: backward from rest. Tolerances: 1e-9 inside, solve_ivp 1e-11."""
     system, inside, law = nonlinear(seed, sign)
-    found = stable_inversion(system, (TIME, bump()), start=0, end=T, tolerance=1e-9, step=0.05)
+    found = stable_inversion(system, (TIME, bump()), t0=0, t_end=T, tolerance=1e-9, step=0.05)
     first, last = found.t[0], found.t[-1]
     way, begin = ((first, last), 0) if sign < 0 else ((last, first), -1)
     times = found.t if sign < 0 else found.t[::-1]
@@ -169,7 +169,7 @@ def test_one_sided_zero_dynamics_is_an_initial_value_problem(seed: int, sign: fl
     u = np.array([law(e, *row) for e, row in zip(eta, y)])
     assert np.abs(found.inputs[:, 0] - u).max() < 2e-8 * np.abs(u).max()
     assert (found.figures["zeros"].real < 0).all() == (sign < 0)
-    assert (found.t[begin] == found.start) == (sign < 0)
+    assert (found.t[begin] == found.t0) == (sign < 0)
 
 
 def pendulum() -> NonlinearSystem:
@@ -187,7 +187,7 @@ def pendulum() -> NonlinearSystem:
 
 @pytest.fixture(scope="module")
 def slewed():  # type: ignore[no-untyped-def]
-    return stable_inversion(pendulum(), (TIME, slew(2.0)), start=0, end=T, tolerance=1e-9)
+    return stable_inversion(pendulum(), (TIME, slew(2.0)), t0=0, t_end=T, tolerance=1e-9)
 
 
 def test_the_cart_leans_its_pendulum_before_it_starts(slewed) -> None:  # type: ignore[no-untyped-def]
@@ -245,7 +245,7 @@ def test_gains_of_the_regulator_are_those_of_the_riccati_equation(slewed) -> Non
 
 def test_both_methods_find_the_same_motion(slewed) -> None:  # type: ignore[no-untyped-def]
     """Tolerances 1e-9 each, of an input of 6 N."""
-    other = stable_inversion(pendulum(), (TIME, slew(2.0)), "picard", start=0, end=T, tolerance=1e-9)
+    other = stable_inversion(pendulum(), (TIME, slew(2.0)), "picard", t0=0, t_end=T, tolerance=1e-9)
     assert np.abs(other.inputs - slewed.inputs).max() < 1e-6
     assert other.figures["flow_residual"] < 1e-7
     assert slewed.figures["flow_residual"] < 1e-6
@@ -286,7 +286,7 @@ def test_a_tighter_tolerance_is_met() -> None:
     """The estimate of the error against a much finer solution: a bound within a factor of ten."""
     rough, fine = (
         stable_inversion(
-            pendulum(), (TIME, slew(2.0)), start=0, end=T, tolerance=tolerance, pre=3.0, post=3.0, step=0.1
+            pendulum(), (TIME, slew(2.0)), t0=0, t_end=T, tolerance=tolerance, pre=3.0, post=3.0, step=0.1
         )
         for tolerance in (1e-4, 1e-11)
     )
@@ -306,7 +306,7 @@ def test_zeros_on_the_imaginary_axis_are_told() -> None:
     with pytest.raises(
         NumericalError, match=r"masses: zeros on or next to the imaginary axis.*[-+]5j.*damping"
     ):
-        stable_inversion(system, (TIME, bump()), start=0, end=T)
+        stable_inversion(system, (TIME, bump()), t0=0, t_end=T)
 
 
 def test_a_singular_decoupling_matrix_is_told() -> None:
@@ -334,10 +334,10 @@ def test_motions_and_times_that_do_not_do_are_told() -> None:
     with pytest.raises(
         InputError, match=r"derivative 1 of output cart jumps by 1 at t = 0 s.*relative degree 2"
     ):
-        stable_inversion(cart, (TIME, TIME - TIME**2 / (2 * T)), start=0, end=T)
+        stable_inversion(cart, (TIME, TIME - TIME**2 / (2 * T)), t0=0, t_end=T)
     with pytest.raises(InputError, match=r"pre = 0\.2 s is too short.*expected at least 1\.0\d* s"):
-        stable_inversion(cart, (TIME, slew(1.0)), start=0, end=T, pre=0.2)
-    with pytest.raises(InputError, match="expected start < end"):
+        stable_inversion(cart, (TIME, slew(1.0)), t0=0, t_end=T, pre=0.2)
+    with pytest.raises(InputError, match="expected t0 < t_end"):
         stable_inversion(cart, (TIME, slew(1.0)))
     with pytest.raises(InputError, match=r"samples of shape \(5, 2, 1\).*derivatives 0 to 2"):
         stable_inversion(cart, (np.arange(5.0), np.zeros((5, 2, 1))))
@@ -345,9 +345,9 @@ def test_motions_and_times_that_do_not_do_are_told() -> None:
 
 def test_a_motion_too_nonlinear_for_picard_is_told() -> None:
     with pytest.raises(NumericalError, match=r"Picard's iteration does not converge.*collocation"):
-        stable_inversion(pendulum(), (TIME, slew(40.0)), "picard", start=0, end=T)
+        stable_inversion(pendulum(), (TIME, slew(40.0)), "picard", t0=0, t_end=T)
     with pytest.raises(InputError, match=r"first of \(t, expression\)"):
-        stable_inversion(pendulum(), (TIME / 4, slew(1.0)), start=0, end=T)
+        stable_inversion(pendulum(), (TIME / 4, slew(1.0)), t0=0, t_end=T)
 
 
 # mechanisms and regulators
@@ -365,7 +365,7 @@ def test_flexible_link_follows_its_tip_in_a_run_of_its_own() -> None:
     s = TIME / 0.5
     y = 0.2 * s**4 * (35 - 84 * s + 70 * s**2 - 20 * s**3)
     found = stable_inversion(
-        art.inversion.mechanism_system(arm, ["hinge"], ["tip.y"]), (TIME, y), start=0, end=0.5, step=5e-4
+        art.inversion.mechanism_system(arm, ["hinge"], ["tip.y"]), (TIME, y), t0=0, t_end=0.5, step=5e-4
     )
     run = art.simulate(
         arm,

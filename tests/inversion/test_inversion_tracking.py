@@ -7,7 +7,15 @@ from scipy.integrate import quad
 import articulus as art
 from articulus.errors import InputError
 from articulus.linear import LinearModel
-from articulus.motion.inversion import Line, Profile, about, feedforward, invert, rigid, tip_model
+from articulus.motion.inversion import (
+    Line,
+    Profile,
+    add_operating_point,
+    feedforward,
+    invert,
+    rigid,
+    tip_model,
+)
 from articulus.motion.inversion.tracking import predict_positions, preview
 
 PATH = Line(0.0, 0.33, Profile(0.8, law="sine"))
@@ -136,7 +144,7 @@ def test_inverse_about_a_position_held_against_gravity() -> None:
         if np.abs(arm.jacobian(frame, q)[3 + "xyz".index(axis)]).max() > 1e-3
     ]
     path = Line((0.0, 0.0), (1e-4, -1e-4), Profile(0.5))
-    found = about(invert(tip_model(arm, names, q), path), arm, q)
+    found = add_operating_point(arm, invert(tip_model(arm, names, q), path), q)
     assert np.abs(found.inputs[0]).max() > 0.1  # gravity
     run = art.simulate(arm, 0.5, q0=q, components=found.components(), step=1e-3, outputs=[])
     place = arm.pose(frame, run.q)[:, ["xyz".index(name[-1]) for name in names], 3]

@@ -14,9 +14,9 @@ from articulus.kernel.target import Target
 def targets() -> list[Target]:
     """Return every lane count (LLVM splits what is too wide for this machine), with and without fused multiply-add.
 
-    Where a lane count is set (`make widths`), that one alone: `make test` runs all.
+    Where one is asked for (by `make widths`), that one alone: `make test` runs all.
     """
-    fma, asked = jit.host().fma, os.environ.get("ARTICULUS_LANES")
+    fma, asked = jit.host().fma, os.environ.get("ARTICULUS_ONE_WIDTH")
     every = [
         Target(1, fma),
         Target(2, fma),

@@ -298,7 +298,7 @@ def test_steps_without_inputs_refused(rows: int, start: int, stop: int) -> None:
     passage = recurrence().on(
         x, p, w, np.full(rows, NEVER), np.zeros((rows, 10, LOGGED)), first=5, periods=(1, 1)
     )
-    with pytest.raises(InputError, match=r"inputs are given for the steps 5 to 14"):
+    with pytest.raises(InputError, match=r"inputs exist for the steps 5 to 14"):
         passage(start, stop)
 
 

@@ -247,7 +247,7 @@ def reactions_along_free_directions_are_the_drive(mech, s):
     drive = ask(mech, "inverse_dynamics", s.q, s.v, s.vdot) + reference.friction(s.v) + reference.springs(s.q)
     for c in reference.d.connections:
         V = reference.d.v_slices[c.name]
-        drive[V] -= np.array(c.per_freedom("armature")) * s.vdot[V]
+        drive[V] -= np.array(c.per_dof("armature")) * s.vdot[V]
     for c, k, J, ratio, axis in reference.spins():
         parent = at[c.parent]
         drive[k] -= J * ratio * (ratio * s.vdot[k] + (parent.R @ axis) @ parent.alpha)

@@ -205,7 +205,7 @@ class Reference:
             w = f.R.T @ f.w
             T += 0.5 * b.mass * f.u @ f.u + 0.5 * w @ b.inertia_matrix() @ w
         for c in self.d.connections:
-            for k, a in zip(range(self.d.nv)[self.d.v_slices[c.name]], c.per_freedom("armature")):
+            for k, a in zip(range(self.d.nv)[self.d.v_slices[c.name]], c.per_dof("armature")):
                 T += 0.5 * a * v[k] ** 2
         for c, k, J, ratio, axis in self.spins():
             along = (at[c.parent].R @ axis) @ at[c.parent].w
@@ -218,8 +218,8 @@ class Reference:
         V = -sum(b.mass * self.g @ at[b.name].moved(np.array(b.com)).p for b in self.moving)
         for c in self.d.connections:
             if c.joint.nq == c.joint.nv:
-                stretch = q[self.d.q_slices[c.name]] - np.array(c.per_freedom("rest"))
-                V += 0.5 * np.array(c.per_freedom("stiffness")) @ stretch**2
+                stretch = q[self.d.q_slices[c.name]] - np.array(c.per_dof("rest"))
+                V += 0.5 * np.array(c.per_dof("stiffness")) @ stretch**2
         return V
 
     def friction(self, v: np.ndarray) -> np.ndarray:
@@ -227,16 +227,16 @@ class Reference:
         out = np.zeros(self.d.nv)
         for c in self.d.connections:
             V = self.d.v_slices[c.name]
-            out[V] = -np.array(c.per_freedom("damping")) * v[V]
-            out[V] -= np.array(c.per_freedom("coulomb")) * v[V] / np.hypot(v[V], c.coulomb_speed)
+            out[V] = -np.array(c.per_dof("damping")) * v[V]
+            out[V] -= np.array(c.per_dof("coulomb")) * v[V] / np.hypot(v[V], c.coulomb_speed)
         return out
 
     def springs(self, q: np.ndarray) -> np.ndarray:
         out = np.zeros(self.d.nv)
         for c in self.d.connections:
             if c.joint.nq == c.joint.nv:
-                stretch = q[self.d.q_slices[c.name]] - np.array(c.per_freedom("rest"))
-                out[self.d.v_slices[c.name]] = -np.array(c.per_freedom("stiffness")) * stretch
+                stretch = q[self.d.q_slices[c.name]] - np.array(c.per_dof("rest"))
+                out[self.d.v_slices[c.name]] = -np.array(c.per_dof("stiffness")) * stretch
         return out
 
     def inverse_dynamics(
@@ -256,7 +256,7 @@ class Reference:
                 tau[k] += force @ g.u + moment @ g.w
         for c in self.d.connections:
             V = self.d.v_slices[c.name]
-            tau[V] += np.array(c.per_freedom("armature")) * vdot[V]
+            tau[V] += np.array(c.per_dof("armature")) * vdot[V]
         for c, j, J, ratio, axis in self.spins():
             f = at[c.parent]
             e = f.R @ axis
@@ -277,7 +277,7 @@ class Reference:
             M += b.mass * u @ u.T + w @ b.inertia_matrix() @ w.T
         for c in self.d.connections:
             V = self.d.v_slices[c.name]
-            M[V, V] += np.diag(c.per_freedom("armature"))
+            M[V, V] += np.diag(c.per_dof("armature"))
         for c, k, J, ratio, axis in self.spins():
             along = np.array([(m[c.parent].R @ axis) @ m[c.parent].w for m in unit])
             M[k, k] += J * ratio**2

@@ -169,7 +169,7 @@ def test_position_of_one_coordinate_and_a_fixed_joint():
     assert ask(m, "position_rate", [0.1], [0.2]).shape == (1,)
 
 
-def test_mechanism_without_freedom():
+def test_mechanism_without_dof():
     m = chain(art.Fixed(), art.Fixed())
     nothing = np.zeros(0)
     assert m.nq == m.nv == 0

@@ -37,6 +37,7 @@ def test_every_quantity_says_what_couplings_make_of_it():
     assert [name for name, row in QUANTITIES.items() if row.coupled is None] == []
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 def test_law(case, law):
     law(case.coupled, case.state())
@@ -273,6 +274,7 @@ def test_actuators_are_independent_joints():
         m.inverse_dynamics([0.0], [0.0], [1.0], actuators=["axis1"])
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize(
     ("which", "name"),
     [

@@ -33,6 +33,7 @@ def inputs(mech, f, count, seed=51):
     return columns
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize(
     ("which", "name"),
     [

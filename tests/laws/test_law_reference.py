@@ -18,6 +18,8 @@ from zoo import ask
 ROUND_OFF = 1e-11
 """Relative to the largest entry: some 1e4 operations of 1e-16 each on chains of up to 40 bodies."""
 
+pytestmark = pytest.mark.in_turn(3)
+
 
 def close(found: np.ndarray, expected: np.ndarray, tolerance: float = ROUND_OFF) -> None:
     assert_allclose(found, expected, rtol=0, atol=tolerance * max(1.0, np.abs(expected).max(initial=0)))

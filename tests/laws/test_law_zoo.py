@@ -20,6 +20,7 @@ LAWS_OF_LARGE = (
 """Building the symbols of 40 bodies takes a second for each question; Pinocchio judges the rest at that size."""
 
 
+@pytest.mark.in_turn(3)
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize("name", zoo.SMALL)
 def test_law(name, law):
@@ -27,6 +28,7 @@ def test_law(name, law):
     law(mech, zoo.random_state(mech, 21))
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("law", LAWS_OF_LARGE, ids=lambda law: law.__name__)
 @pytest.mark.parametrize("name", [n for n in zoo.ALL if n not in zoo.SMALL])
 def test_law_of_large_mechanisms(name, law):

@@ -26,7 +26,7 @@ def elastic(arm, q):
 
 
 @pytest.mark.parametrize("name", library.STRUCTURES)
-def test_structures_have_the_printed_number_of_freedoms(name):
+def test_structures_have_the_printed_number_of_dofs(name):
     assert library.structure(name).count == FREEDOMS[name]
 
 
@@ -76,7 +76,7 @@ def test_mass_of_the_t_truss_is_the_printed_one():
     whole = s.whole or s
     held = np.array([name in ("15", "16") for name in whole.names])
     assert held.sum() == 2
-    up = (s.freedoms[:, 1] == 2).astype(float)
+    up = (s.dofs[:, 1] == 2).astype(float)
     missing = 7.335 - up @ (s.M @ up)
     assert 0 < missing < 2.5 * 7.335 / 16
 

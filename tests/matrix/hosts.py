@@ -9,7 +9,7 @@ import numpy as np
 
 import articulus as art
 from articulus import structure
-from articulus.model.mechanism import Distance
+from articulus.model.mechanism import Distance, SlidingContact
 from articulus.simulation.exact_beams import Beam, Section
 from articulus.simulation.loop.components import BeamForces
 
@@ -63,6 +63,11 @@ def host(kind: str, weightless: bool = False) -> art.Mechanism:
         m = _arm("beam", weightless=weightless)
         BeamForces.link(m, "rod", ROD)
         return m.joint("rod", art.Fixed(), "bucket", "rod_0", at=(0.3, 0, 0))
+    if kind == "face":
+        m = _arm("face", weightless=weightless)
+        height = m.pose("wrist", [POSITION[name] for name in m.joint_names])[2, 3]
+        m.frame("floor", "ground", (0, 0, float(height) - 0.02))
+        return m.constrain(SlidingContact("on_floor", "floor", "wrist", 0.02))
     if kind == "flexible":
         return _arm("flexible", boom=True, weightless=weightless)
     m = _arm("loop", weightless=weightless).frame("anchor", "ground", (1.2, 0.4, -0.6))
@@ -72,7 +77,8 @@ def host(kind: str, weightless: bool = False) -> art.Mechanism:
 
 
 HOSTS = ("tree", "loop", "flexible")
-"""Those on which every component is; "coupled", with a fifth hinge that follows the last, has a few, and "beam" the rod of its own."""
+"""Those on which every component is; "coupled", with a fifth hinge that follows the last, has a few, and "beam" the rod of its own, on "face" the
+wrist slides on a floor."""
 
 
 @functools.cache

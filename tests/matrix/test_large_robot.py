@@ -48,6 +48,7 @@ def wanted() -> tuple[np.ndarray, np.ndarray]:
     return fine.q[-1], fine.v[-1]
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_runs_a_large_robot(method: str) -> None:
     """Positions to the square of the step times the accelerations (first order) or to their third power (second order)."""

@@ -39,7 +39,6 @@ from articulus.simulation.loop.components import (
     DeadBand,
     DeflectionFeedback,
     Drag,
-    DriftingGyro,
     Expression,
     FirstOrderActuator,
     ForceSensor,
@@ -73,8 +72,8 @@ from articulus.simulation.loop.components import (
     Saturation,
     SecondOrderActuator,
     ServoConstraints,
+    SlidingFriction,
     SpringDamper,
-    StarTracker,
     StateFeedback,
     StrainSensor,
     Thruster,
@@ -85,6 +84,7 @@ from articulus.simulation.loop.components import (
     WhiteNoise,
     Winch,
 )
+from articulus.simulation.loop.components.spacecraft import DriftingGyro, StarTracker
 from articulus.simulation.loop.contact import Plane, Sphere
 from articulus.simulation.results.diagnostics import energy_error
 from selection import EVERYTHING, in_turn
@@ -140,8 +140,8 @@ EXAMPLES: dict[type[Component], Callable[[art.Mechanism], Component]] = {
     Motor: lambda m: Motor("boom", ratio=10.0, torque_constant=0.1, resistance=1.0, inductance=0.01),
     HydraulicRotary: lambda m: HydraulicRotary("boom", supply=10.0, gear=1.0, damping=10.0),
     ProofMass: lambda m: ProofMass("wrist", mass=0.3, stroke=0.1, stop_stiffness=10.0),
-    ReactionWheel: lambda m: ReactionWheel("wrist", inertia=0.01, largest_speed=50.0, friction=0.01),
-    PiezoPair: lambda m: PiezoPair("near", "far", gain=0.5, voltage=50.0, axis=(0, 1, 0)),
+    ReactionWheel: lambda m: ReactionWheel("wrist", inertia=0.01, speed_limit=50.0, friction=0.01),
+    PiezoPair: lambda m: PiezoPair("near", "far", gain=0.5, voltage_limit=50.0, axis=(0, 1, 0)),
     FirstOrderActuator: lambda m: FirstOrderActuator("boom", bandwidth=30.0),
     BoucWenActuator: lambda m: BoucWenActuator("boom", beta=0.05, bandwidth=50.0, feedback=1.0),
     PreisachActuator: lambda m: PreisachActuator("boom", extent=50.0, bandwidth=50.0, plays=4),
@@ -154,11 +154,12 @@ EXAMPLES: dict[type[Component], Callable[[art.Mechanism], Component]] = {
     WhiteNoise: lambda m: WhiteNoise(0.01, joint="boom"),
     Backlash: lambda m: Backlash("stick", 0.019, 1e3, 5.0, 0.9, driver="boom", ratio=0.02),
     JointStop: lambda m: JointStop("stick", stiffness=1e3, lower=-1.0, upper=0.902, damping=5.0),
-    Thruster: lambda m: Thruster("wrist", axis=(0, 0, 1), largest=5.0, smallest=-5.0),
+    Thruster: lambda m: Thruster("wrist", axis=(0, 0, 1), upper=5.0, lower=-5.0),
     JointFriction: lambda m: JointFriction("boom", coulomb=0.3, static=0.4, stiffness=300.0, damping=1.0),
     BearingFriction: lambda m: BearingFriction(
         "boom", friction=0.2, deflection=1e-3, radius=0.05, damping=1e-3, preload=5.0, lag=5e-3
     ),
+    SlidingFriction: lambda m: SlidingFriction("on_floor", friction=0.3, speed=0.1, lag=5e-3),
     Drag: lambda m: Drag("wrist", area=0.3, density=50.0, flow=(1.0, 0, 0), normal=(0, 0, 1)),
     Buoyancy: lambda m: Buoyancy("wrist", volume=1e-3, surface=0.02),
     VaryingGravity: lambda m: VaryingGravity(_of_time(3)),
@@ -208,6 +209,7 @@ BENDS = {
 ONLY = {StrainSensor: ("flexible",), PiezoPair: ("flexible",), ResolvedRate: ("tree",)}
 ONLY |= {Pseudolink: ("flexible",), DeflectionFeedback: ("flexible",)}
 ONLY |= {Accelerometer: ("tree",), Velocimeter: ("tree",), BeamForces: ("beam",)}
+ONLY |= {SlidingFriction: ("face",)}
 """Where a component has a place: strain is of flexible bodies, resolved rates are of trees of four coordinates. What some
 sensors rest on (acceleration, velocity, pose of a frame) others show everywhere."""
 
@@ -229,7 +231,7 @@ WHOLE = {
 }
 """Components that ask something of a method that no other asks: samples, delays, states, stiffness, bends, noise, reactions. The
 others only read the state, or push by `Scope.wrench` and `Scope.force`: unless everything is run, one host each in turn and
-the methods of `MUST_RUN`, of the implicit ones one in turn. Those in `WHOLE` have every host, and three of the other methods in turn."""
+the methods of `MUST_RUN`, of the implicit ones one in turn. Those in `WHOLE` have every host, and two of the other methods in turn."""
 if not EVERYTHING:
     PARTLY = [kind for kind in ALL_COMPONENTS if kind not in WHOLE]
     ONLY = {kind: (HOSTS[i % len(HOSTS)],) for i, kind in enumerate(PARTLY)} | ONLY
@@ -246,7 +248,7 @@ MUST_RUN = ("rk4", "dormand_prince", "rosenbrock", "cvodes")
 
 def turn(kind: type[Component], where: str) -> int:
     """Return a number for what takes turns: another one on every host, and for every component."""
-    return list(EXAMPLES).index(kind) + (*HOSTS, "coupled", "beam").index(where)
+    return list(EXAMPLES).index(kind) + (*HOSTS, "coupled", "beam", "face").index(where)
 
 
 def methods(kind: type[Component], where: str) -> list[Integrator]:
@@ -255,7 +257,7 @@ def methods(kind: type[Component], where: str) -> list[Integrator]:
         return list(ALL_METHODS)
     named = [*MUST_RUN[:2], *in_turn(MUST_RUN[2:], turn(kind, where))]
     if kind in WHOLE:
-        named += in_turn([m.name for m in ALL_METHODS if m.name not in MUST_RUN], turn(kind, where), 3)
+        named += in_turn([m.name for m in ALL_METHODS if m.name not in MUST_RUN], turn(kind, where), 2)
     return [m for m in ALL_METHODS if m.name in named]
 
 
@@ -351,7 +353,7 @@ def faults(kind: type[Component], where: str, method: Integrator) -> list[str]:
 COMBINATIONS = [
     pytest.param(kind, where, id=f"{kind.type_name}-{where}")
     for kind in ALL_COMPONENTS
-    for where in (*HOSTS, "beam")
+    for where in (*HOSTS, "beam", "face")
     if where in ONLY.get(kind, HOSTS)
 ]
 COMBINATIONS += [pytest.param(kind, "coupled", id=f"{kind.type_name}-coupled") for kind in ON_COUPLED]
@@ -375,6 +377,7 @@ def test_every_method_gives_the_motion_of_the_reference(kind: type[Component], w
     assert not [fault for method in methods(kind, where) for fault in faults(kind, where, method)]
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize(("kind", "where"), COMBINATIONS)
 def test_a_batch_with_parameters_is_the_single_runs(kind: type[Component], where: str) -> None:
     """Bit by bit, with fixed and with adaptive steps; both for components in `WHOLE` on the tree, else one of them in turn."""

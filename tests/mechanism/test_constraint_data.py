@@ -55,6 +55,8 @@ WRONG = {
     "nothing driven": (art.PrescribedPoint("p", "crank"), "constraint.p", "at least one"),
     "driven ground": (art.PrescribedPoint("p", "ground", x=1), "constraint.p.frame", "moves"),
     "radius": (art.NoSlip("p", "crank", -1.0), "constraint.p.radius", "radius > 0"),
+    "ball": (art.SlidingContact("p", "ground", "crank", -1.0), "constraint.p.radius", "radius >= 0"),
+    "own face": (art.RollingContact("p", "crank", "crank"), "constraint.p.frame", "on another body"),
     "wheel on ground": (art.Touching("p", "ground", 1.0), "constraint.p.frame", "moves"),
     "custom size": (art.CustomConstraint("p", custom(t, ca.SX.sym("q", 2), t)), "constraint.p.function", "expected 3 numbers"),
     "not linear": (
@@ -88,6 +90,7 @@ BAD_CALLS = {
     "function": (lambda: art.CustomConstraint("x", lambda q: q), r"CustomConstraint.function: .*casadi.Function of \(q, t\)"),
     "inputs": (lambda: art.CustomConstraint("x", custom(q, q)), r"found 1 inputs .* expected the inputs \(q, t\)"),
     "axis": (lambda: art.NoSlip("x", "crank", 1.0, (0, 0, 2)), "unit vector"),
+    "edge": (lambda: art.SlidingContact("x", "ground", "crank", 0.0, (0, 0, 2)), "unit vector"),
     "polynomial": (lambda: art.Polynomial(()), "at least one"),
 }  # fmt: skip
 

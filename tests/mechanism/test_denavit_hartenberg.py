@@ -109,6 +109,7 @@ def random_chain(seed: int) -> art.Mechanism:
     return m.frame("end", parent, turn(1, 0.4) @ shift(2, 0.3))
 
 
+@pytest.mark.in_turn(3)
 @pytest.mark.parametrize("convention", CONVENTIONS)
 @pytest.mark.parametrize("seed", range(8))
 def test_a_chain_comes_back_from_its_table(seed: int, convention: str) -> None:
@@ -187,7 +188,7 @@ def test_mechanisms_without_a_table_are_refused_with_the_joint() -> None:
     with pytest.raises(InputError, match="no body or frame 'tol'; did you mean 'tool'"):
         art.load("puma600").to_dh(tip="tol")
     with pytest.raises(
-        InputError, match="it moves with 'link1'; expected something on the last link 'link6'"
+        InputError, match="it moves with 'link1'; expected a body or frame on the last link 'link6'"
     ):
         art.load("puma600").to_dh(tip="link1")
 

@@ -175,7 +175,7 @@ def test_dictionaries_wherever_positions_go() -> None:
     run = art.simulate(arm, 0.01, q0=q, v0=v)
     assert_array_equal(run.q[0], a)
     assert_array_equal(run.v[0], b)
-    assert art.inverse_kinematics(arm, "link2", arm.pose("link2", a)[:3, 3], q).reached
+    assert art.inverse_kinematics(arm, "link2", arm.pose("link2", a)[:3, 3], q).ok
     assert_array_equal(art.assemble(arm, q).q, a)
     runs = art.rollout(arm, 0.01, q0={"joint2": [0.1, 0.2]}, v0=np.zeros((2, 2)))
     assert_array_equal(runs.q[:, 0, 1], [0.1, 0.2])
@@ -210,8 +210,8 @@ def test_limits_of_coupled_joints_limit_the_joint_that_they_follow() -> None:
     assert_allclose(m.limits.velocity, [3.0], rtol=1e-14)
     q = m.random_position(seed=4, size=50)
     assert (np.abs(0.15 - q) <= 0.5 + 1e-12).all()
-    beyond = art.inverse_kinematics(m, "b3", m.pose("b3", [1.2]), q=[0.0])
-    assert not beyond.reached
+    beyond = art.inverse_kinematics(m, "b3", m.pose("b3", [1.2]), guess=[0.0])
+    assert not beyond.ok
     assert beyond.q[0] <= 0.65 + 1e-12
 
 

@@ -306,7 +306,7 @@ def test_numbers_of_a_body_of_the_wrong_form(changes):
         body(**changes)
 
 
-def test_one_number_is_enough_for_one_freedom():
+def test_one_number_is_enough_for_one_dof():
     assert art.Limits(lower=-1.0, upper=1).lower == (-1.0,)
     assert findings(joints=[joint(limits=art.Limits(lower=-1.0, upper=1), damping=2)]) == []
 
@@ -378,7 +378,7 @@ def test_massless_body_on_an_armature_is_accepted():
     assert findings([marker], [joint(rotor=art.Rotor(1e-3, 10.0))]) == []
 
 
-def test_massless_body_with_more_freedoms_than_mass_resists_is_refused():
+def test_massless_body_with_more_dofs_than_mass_resists_is_refused():
     """A ball joint before a hinge: the hinge's axis is one of the three directions of the ball."""
     assert massless_chain(art.Spherical(), HINGE)
     assert "moves no mass" in only(massless_chain(art.Prismatic((1, 0, 0)), art.Prismatic((1, 0, 0))))

@@ -30,7 +30,7 @@ def rigid() -> Inversion:
     axes = [k for k in range(3) if np.abs(arm.jacobian("tip", q0)[3 + k]).max() > 1e-9]
     path = Line(begin[axes], begin[axes] + [-0.2, 0.15], Profile(1.0))
     return tip_torques(
-        arm, "tip", path, joints=arm.joint_names, outputs=["xyz"[k] for k in axes], q=q0, step=2e-3
+        arm, "tip", path, actuators=arm.joint_names, outputs=["xyz"[k] for k in axes], guess=q0, step=2e-3
     )
 
 
@@ -64,7 +64,7 @@ def test_saved_and_loaded_are_equal(rigid: Inversion, tmp_path: Path) -> None:
     same = load_inversion(tmp_path / "tip.nc")
     for name in ("t", "inputs", "outputs", "states"):
         assert np.array_equal(getattr(same, name), getattr(rigid, name))
-    for name in ("method", "input_names", "output_units", "start", "end", "held", "checks"):
+    for name in ("method", "input_names", "output_units", "t0", "t_end", "zero_order_hold", "checks"):
         assert getattr(same, name) == getattr(rigid, name)
     assert np.array_equal(same.figures["zeros"], rigid.figures["zeros"])
     assert same.figures["force_error"] == rigid.figures["force_error"]

@@ -144,3 +144,30 @@ def test_batched_solutions_are_the_single_ones(scale):
     for X, each in zip(found, B):
         expected = care(scale * A, each, scale**2 * Q, R).X
         np.testing.assert_allclose(X, expected, rtol=1e-7, atol=1e-9 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("seed", [62, 71, 139, 164])
+def test_slow_light_modes_in_short_periods(seed):
+    """Modes of 0.1 to 1000 rad/s with dampings from 1e-5 on, sampled at a hundredth of the fastest period, states in units from 0.01 to 100.
+
+    The plant is stable, so that there is a solution; poles lie within 1e-4 of the unit circle. The residual is that in 40 digits.
+    """
+    rng = np.random.default_rng(seed)
+    k = 5
+    w, z = 10 ** rng.uniform(-1, 3, k), 10 ** rng.uniform(-5, -1, k)
+    F = np.block([[np.zeros((k, k)), np.eye(k)], [-np.diag(w**2), -2 * np.diag(z * w)]])
+    units = 10.0 ** rng.uniform(-2, 2, 2 * k)
+    F, G = F * units[:, None] / units, rng.normal(size=(2 * k, 2))
+    T = 0.05 / w.max()
+    whole = scipy.linalg.expm(T * np.block([[F, G], [np.zeros((2, 2 * k + 2))]]))
+    A, B = whole[: 2 * k, : 2 * k], whole[: 2 * k, 2 * k :]
+    Q, R = np.eye(2 * k) * 10 ** rng.uniform(-6, 6), np.eye(2) * 10 ** rng.uniform(-6, 6)
+    found = dare(A, B, Q, R)
+    assert np.abs(np.linalg.eigvals(found.closed)).max() < 1.0
+    mp.mp.dps = 40
+    a, b, x, q, r = (mp.matrix(each.tolist()) for each in (A, B, found.X, Q, R))
+    gain = mp.inverse(r + b.T * x * b) * (b.T * x * a)
+    terms = [a.T * x * a - x, q, a.T * x * b * gain]
+    off = np.abs(np.array((terms[0] + terms[1] - terms[2]).tolist(), dtype=float)) * units[:, None] * units
+    size = max(np.abs(np.array(t.tolist(), dtype=float) * units[:, None] * units).max() for t in terms)
+    assert off.max() < 1e-8 * size

@@ -85,9 +85,7 @@ class Twin:
                 order_q = {4: [1, 2, 3, 0], 7: [4, 5, 6, 1, 2, 3, 0]}.get(nq, range(nq))
                 q_map[joint] = [q0 + i for i in order_q]
                 v_map[joint] = [v0 + i for i in (SWAP if nv == 6 else range(nv))]
-                armature[joint] = [
-                    c.per_freedom("armature")[i - d.v_slices[c.name].start] for i in v_map[joint]
-                ]
+                armature[joint] = [c.per_dof("armature")[i - d.v_slices[c.name].start] for i in v_map[joint]]
                 q0, v0 = q0 + nq, v0 + nv
             place[c.child] = (joint, X * se3(c.child_at).inverse())
         for b in d.bodies:

@@ -222,6 +222,7 @@ class MujocoTwin:
         self.vdot = np.linalg.solve(self.T, qacc)
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("route", ["by hand", "reader"])

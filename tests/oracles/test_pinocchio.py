@@ -15,6 +15,7 @@ from zoo import ask
 pin = pytest.importorskip("pinocchio")
 from pinocchio_twin import SWAP, Twin  # noqa: E402
 
+pytestmark = pytest.mark.in_turn(2)
 LWA = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
 AGREEMENT = 1e-10
 """Relative to the largest entry: two exact algorithms whose roundings grow with cond(M), which is below 1e4 here."""

@@ -8,6 +8,7 @@ from test_machines import random_arm
 
 import articulus as art
 import zoo
+from articulus.bench.models import tree
 from articulus.errors import InputError, NumericalError
 from articulus.parallel import families
 
@@ -28,6 +29,20 @@ def test_velocities_of_all_bodies(seed):
         R, velocity = arm.pose(body.name, s.q)[:3, :3], arm.velocity(body.name, s.q, s.v)
         w, com = R.T @ velocity[:3], np.array([art.mechanism.value_of(x) for x in body.com])
         assert row == pytest.approx(np.concatenate([w, R.T @ velocity[3:] + np.cross(w, com)]), abs=1e-12)
+
+
+def test_velocities_of_all_bodies_of_a_large_tree():
+    """Long mechanisms have it by passes and products."""
+    m = tree(5, 6).mechanism
+    m.body("post", 1.0, inertia=(1, 1, 1)).joint("weld", art.Fixed(), parent="ground", child="post")
+    (q,), (v,), _ = tree(5, 6).states(1)
+    found = (m.velocity_transformation(q) @ v).reshape(-1, 6)
+    for row, body in zip(found, m.description.bodies):
+        R, velocity = m.pose(body.name, q)[:3, :3], m.velocity(body.name, q, v)
+        w = R.T @ velocity[:3]
+        assert row == pytest.approx(
+            np.concatenate([w, R.T @ velocity[3:] + np.cross(w, body.com)]), abs=1e-12
+        )
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -43,7 +43,7 @@ def test_schedules_are_possible_and_bounded(seed, transfer):
     graph, m = random_graph(seed, zeros=seed % 2 == 1), 1 + seed % 5
     for make in (cp_misf, cp_dt_misf):
         found = make(graph, m, transfer)
-        assert found.faults() == []
+        assert found.findings() == []
         assert make is cp_misf or found.makespan <= graph.work + 1e-9
         assert sorted(k for lane in found.lanes for k in lane) == list(range(len(graph)))
         assert found.makespan >= found.bound - 1e-9
@@ -58,8 +58,8 @@ def test_faults_are_found():
     found = cp_misf(graph, 2)
     early = type(found)(graph, 2, (0.0, 1.0), (0, 1))
     both = type(found)(TaskGraph.of((2, 2), ()), 1, (0.0, 1.0), (0, 0))
-    assert "before '1' is there" in early.faults()[0]
-    assert "while '1' runs" in both.faults()[0]
+    assert "before '1' is there" in early.findings()[0]
+    assert "while '1' runs" in both.findings()[0]
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -99,9 +99,9 @@ def shortest(graph: TaskGraph, m: int) -> float:
 def test_search_stops_in_time_and_tells_its_bound():
     graph = random_graph(3, 100, 0.03)
     begun = time.perf_counter()
-    found = df_ihs(graph, 8, seconds=0.5)
+    found = df_ihs(graph, 8, time_limit=0.5)
     assert time.perf_counter() - begun < 5.0
-    assert found.faults() == []
+    assert found.findings() == []
     assert found.makespan <= cp_misf(graph, 8).makespan
     assert found.bound == graph.lower_bound(8) or found.error == 0.0
 
@@ -181,7 +181,7 @@ def test_listing_reads_expressions_by_the_rules_of_arithmetic():
         ("a = integral(a, 0); a = 2", "computed twice"),
         ("a = b + 1; b = a", "waits for its own result"),
         ("a = integral(b + 1, 0); b = a", "name of a statement"),
-        ("a = 1 + integral(b, 0); b = a", "as a statement of its own"),
+        ("a = 1 + integral(b, 0); b = a", "as a separate statement"),
         ("a = integral(b, c); b = 1; c = 1", "a number"),
         ("a = __import__('os')", "no function|not understood"),
         ("a = (1 + 2", r"expected \)"),
@@ -305,7 +305,7 @@ def test_pictures(tmp_path):
         (lambda: cp_misf(TaskGraph.of((1,), ()), 0), "whole number"),
         (lambda: cp_misf(TaskGraph.of((1,), ()), 2.5), "whole number"),  # type: ignore[arg-type]
         (lambda: cp_misf(TaskGraph.of((1,), ()), 2, -1.0), "transfer"),
-        (lambda: df_ihs(TaskGraph.of((1,), ()), 2, 0.0), "seconds"),
+        (lambda: df_ihs(TaskGraph.of((1,), ()), 2, 0.0), "time_limit"),
         (lambda: ode_graph(read_listing(LISTING).rates(), "rk5"), "no method 'rk5'"),
         (lambda: ode_graph(read_listing(LISTING).rates(), "rk4", "body"), "grain"),  # type: ignore[arg-type]
         (lambda: ode_graph("x"), "expected a CasADi function"),  # type: ignore[arg-type]
@@ -319,7 +319,7 @@ def test_wrong_questions_are_refused(make, said):
 
 def test_empty_graph():
     found = cp_misf(TaskGraph.of((), ()), 3)
-    assert (found.makespan, found.speedup, found.faults()) == (0.0, 1.0, [])
+    assert (found.makespan, found.speedup, found.findings()) == (0.0, 1.0, [])
 
 
 @pytest.mark.parametrize("n", range(1, 20))

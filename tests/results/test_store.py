@@ -111,7 +111,7 @@ def test_mechanism_that_has_no_text(tmp_path: Path) -> None:
     t, d = np.linspace(0, 1, 4), m.description
     signals = [position_signal(d, np.ones((4, 1))), velocity_signal(d, np.ones((4, 1)))]
     Run(m, t, {s.name: s for s in signals}).save(tmp_path / "a.nc")
-    with pytest.raises(InputError, match="give it as the argument `mechanism`"):
+    with pytest.raises(InputError, match="pass it as the argument `mechanism`"):
         Run.load(tmp_path / "a.nc")
     assert Run.load(tmp_path / "a.nc", m).mechanism is m
 

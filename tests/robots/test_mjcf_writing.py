@@ -100,7 +100,7 @@ def crane() -> art.Mechanism:
     return m
 
 
-def test_joints_of_several_freedoms_become_joints_in_a_row(tmp_path: Path) -> None:
+def test_joints_of_several_dofs_become_joints_in_a_row(tmp_path: Path) -> None:
     arm, other = crane(), again(crane(), tmp_path)
     assert other.joint_names == (
         "slew", "luff.x", "luff.y", "luff.angle", "rope.first", "rope.second", "axle",

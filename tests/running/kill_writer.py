@@ -45,7 +45,7 @@ def dying(fatal: int) -> None:
 
 def run(path: Path, wide: int) -> None:
     """Write checkpoints for ever."""
-    writer = checkpoint.Writer(path, "model", {})
+    writer = checkpoint.CheckpointWriter(path, "model", {})
     for k in itertools.count(1):
         writer.write(
             FinalState(k, 0.1 * k, np.full((3, wide), float(k))), {"q": np.full((1, 3, 4), float(k))}

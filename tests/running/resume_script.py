@@ -13,11 +13,11 @@ import numpy as np
 from resume_cases import CASES
 
 from articulus.simulation.running import runner
-from articulus.simulation.running.checkpoint import Writer
+from articulus.simulation.running.checkpoint import CheckpointWriter
 
 runner.CHUNK_SECONDS, runner.FIRST_CHUNK = 0.0, 4  # chunks do not grow
 name, checkpoint, out, *last = sys.argv[1:]
-write, counted = Writer.write, itertools.count(1)
+write, counted = CheckpointWriter.write, itertools.count(1)
 
 
 def write_and_wait(*arguments, **named) -> None:
@@ -26,6 +26,6 @@ def write_and_wait(*arguments, **named) -> None:
         signal.pause()
 
 
-Writer.write = write_and_wait
+CheckpointWriter.write = write_and_wait
 run = CASES[name](checkpoint=checkpoint, checkpoint_interval=0.0)
 np.savez(out, **{key: found.values for key, found in run.signals.items()})

@@ -107,7 +107,7 @@ def test_parameters_and_batches(start):
 def test_inputs_may_jump_between_steps(mechanism, start):
     """A torque that changes its sign at 0.1 s: still second order."""
     force = np.array([1.0, -2.0, 1.0, 5.0, 4.0, 3.0])
-    switched = FrameWrench("tip3", Table((0.0, 0.1), (force, -force), held=True))
+    switched = FrameWrench("tip3", Table((0.0, 0.1), (force, -force), hold=True))
     given = {"q0": start[0], "v0": start[1], "components": [switched], "outputs": (), "sample": END}
     wanted = art.simulate(mechanism, END, method="dormand_prince", rtol=1e-10, atol=1e-10, **given)
     errors = [

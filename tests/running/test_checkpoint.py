@@ -15,7 +15,7 @@ from articulus.errors import InputError
 from articulus.numerics.streams import resume_stream, stream_state
 from articulus.simulation.results.status import Cause, Failure, FinalState, Occurrence
 from articulus.simulation.running import checkpoint
-from articulus.simulation.running.checkpoint import Checkpoint, Writer
+from articulus.simulation.running.checkpoint import Checkpoint, CheckpointWriter
 
 SETTINGS = {"method": "rk4", "step": 1e-3, "controller": {"kp": [10.0, 20.0]}}
 
@@ -75,10 +75,10 @@ def test_growing_log(tmp_path: Path) -> None:
     """Rows that come in parts, also after a resume, are the rows that would have come at once; the old log goes."""
     path, whole = tmp_path / "run.ckpt", sample(rows=30)
     parts = [{k: a[i : i + 10] for k, a in whole.log.items()} for i in (0, 10, 20)]
-    first = Writer(path, whole.model, whole.settings)
+    first = CheckpointWriter(path, whole.model, whole.settings)
     first.write(whole.state, parts[0])
     first.write(whole.state, parts[1])
-    resumed = Writer(path, whole.model, whole.settings, log=checkpoint.read(path).log)
+    resumed = CheckpointWriter(path, whole.model, whole.settings, log=checkpoint.read(path).log)
     resumed.write(whole.state, parts[2], whole.events, whole.failures, whole.statistics)
     assert same(whole, checkpoint.read(path))
     assert len(list(tmp_path.iterdir())) == 2
@@ -88,7 +88,7 @@ def test_failed_write_changes_nothing(tmp_path: Path, monkeypatch: pytest.Monkey
     """A full disk leaves the older checkpoint, and the same rows may be given again."""
     path, whole = tmp_path / "run.ckpt", sample(rows=20)
     parts = [{k: a[i : i + 10] for k, a in whole.log.items()} for i in (0, 10)]
-    writer = Writer(path, whole.model, whole.settings)
+    writer = CheckpointWriter(path, whole.model, whole.settings)
     writer.write(whole.state, parts[0])
 
     def full(*_: object) -> None:
@@ -104,12 +104,12 @@ def test_failed_write_changes_nothing(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_wrong_rows_refused(tmp_path: Path) -> None:
-    writer = Writer(tmp_path / "run.ckpt", "m", {})
+    writer = CheckpointWriter(tmp_path / "run.ckpt", "m", {})
     writer.write(FinalState(0, 0.0, np.zeros(2)), {"q": np.zeros((1, 2))})
     with pytest.raises(InputError, match=r"expected .* as before"):
         writer.write(FinalState(1, 0.0, np.zeros(2)), {"q": np.zeros((1, 3))})
     with pytest.raises(InputError, match="different numbers of rows"):
-        Writer(tmp_path / "b", "m", {}).write(
+        CheckpointWriter(tmp_path / "b", "m", {}).write(
             FinalState(1, 0.0, np.zeros(2)), {"q": np.zeros((1, 3)), "t": np.zeros(2)}
         )
 
@@ -206,14 +206,14 @@ def test_discard_and_neighbors(tmp_path: Path) -> None:
 
 
 def test_due(tmp_path: Path) -> None:
-    assert Writer(tmp_path / "a", "m", {}, interval=0.0).due
-    assert not Writer(tmp_path / "a", "m", {}, interval=60.0).due
+    assert CheckpointWriter(tmp_path / "a", "m", {}, interval=0.0).due
+    assert not CheckpointWriter(tmp_path / "a", "m", {}, interval=60.0).due
 
 
 def test_cost_does_not_grow(tmp_path: Path) -> None:
     """The hundredth checkpoint writes no more bytes than the second: the head has the same size."""
     path, sizes = tmp_path / "run.ckpt", []
-    writer = Writer(path, "m", {})
+    writer = CheckpointWriter(path, "m", {})
     for k in range(100):
         writer.write(FinalState(1000 + k, 0.5, np.zeros((8, 20))), {"x": np.zeros((50, 8, 20))})
         sizes.append(path.stat().st_size)

@@ -50,7 +50,7 @@ def parallelogram(t_end: float, speed: float) -> np.ndarray:
         ("generalized_alpha", 2e-3, 1e-4),
     ],
 )
-def test_four_bar_moves_as_one_freedom(method: str, step: float, tolerance: float) -> None:
+def test_four_bar_moves_as_one_dof(method: str, step: float, tolerance: float) -> None:
     """A four-bar whose five loop rows have rank two, against scipy on its one equation of motion."""
     expected = parallelogram(1.0, 2.0)
     run = art.simulate(

@@ -68,12 +68,14 @@ def check(run: art.Run, drift: float) -> None:
     assert energy[-1] < 0.5 * energy[0]  # the impacts are plastic
 
 
+@pytest.mark.in_turn(3)
 @pytest.mark.parametrize("form", SWITCHING)
 def test_every_form_keeps_momentum_at_events(form: str) -> None:
     m, q, v = craft(SWITCHING.index(form))
     check(art.simulate(m, END, q, v, step=STEP, events=EVENTS, loops=form, outputs=OUTPUTS), 1e-9)
 
 
+@pytest.mark.in_turn(3)
 @pytest.mark.parametrize("method", ONE_STEP)
 def test_every_method_keeps_momentum_at_events(method: str) -> None:
     """Between the events methods of first order drift by the square of the step times the turning, the others by tolerances."""

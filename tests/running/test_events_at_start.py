@@ -117,7 +117,7 @@ def test_not_again_after_a_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     def run(**how: object) -> art.Run:
         return art.simulate(hanging(), 0.1, events=events, step=0.01, **how)
 
-    write = checkpoint.Writer.write
+    write = checkpoint.CheckpointWriter.write
 
     def cut(*given: object, **named: object) -> None:
         write(*given, **named)
@@ -125,7 +125,7 @@ def test_not_again_after_a_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
     path = tmp_path / "run.ckpt"
     with monkeypatch.context() as patched:
-        patched.setattr(checkpoint.Writer, "write", cut)
+        patched.setattr(checkpoint.CheckpointWriter, "write", cut)
         with pytest.raises(InterruptedError):
             run(checkpoint=path, checkpoint_interval=0.0)
     assert checkpoint.read(path).state.step == 1

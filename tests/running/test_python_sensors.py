@@ -78,7 +78,7 @@ def test_refusals(tmp_path) -> None:
     with pytest.raises(InputError, match=r"controller 'python': no signal 'encoder\.p'"):
         art.simulate(slider(), 0.1, controller=PythonController(lambda p: p, inputs="encoder.p"))
     law = PythonController(integrating, inputs=("t", "q"))
-    with pytest.raises(InputError, match=r"has a state of its own, which a checkpoint cannot hold"):
+    with pytest.raises(InputError, match=r"has an internal state, which a checkpoint cannot store"):
         art.simulate(slider(), 0.1, controller=law, checkpoint=tmp_path / "c")
     with pytest.raises(InputError, match="expected a component"):
         art.simulate(slider(), 0.1, controller=PD)

@@ -126,7 +126,7 @@ def test_a_ball_is_lifted_when_the_force_exceeds_its_weight(method: str) -> None
 
 def test_a_force_that_jumps_lets_go_at_the_jump() -> None:
     """Between two steps the stop would have to pull at once; the ball flies with (F - m g) / m."""
-    lift = PrescribedForce("z", Table((0.0, 0.5), (0.0, 20.0), held=True))
+    lift = PrescribedForce("z", Table((0.0, 0.5), (0.0, 20.0), hold=True))
     run = art.simulate(ball(), 1.0, q0=[0.0], step=0.01, components=[lift], events=[FLOOR])
     assert times(run, "bounce lets go") == pytest.approx([0.5], abs=1e-12)
     t = np.maximum(run.t - 0.5, 0)
@@ -206,7 +206,7 @@ def test_a_body_pushed_from_one_stop_to_the_other() -> None:
     m = art.Mechanism("shuttle", gravity=(0, 0, 0))
     m.body("sled", 2.0, inertia=(1.0, 1.0, 1.0))
     m.joint("x", art.Prismatic((1, 0, 0)), "ground", "sled")
-    push = PrescribedForce("x", Table((0.0, 1.0), (-4.0, 4.0), held=True))
+    push = PrescribedForce("x", Table((0.0, 1.0), (-4.0, 4.0), hold=True))
     stops = [Bounce("x", -0.1, -1, name="left"), Bounce("x", 0.1, 1, name="right")]
     run = art.simulate(m, 2.0, q0=[-0.1], step=0.01, components=[push], events=stops)
     assert times(run, "left lets go") == pytest.approx([1.0], abs=1e-12)

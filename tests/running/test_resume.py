@@ -44,7 +44,7 @@ def plain_form(run: art.Run) -> list:
 def cut_after(monkeypatch: pytest.MonkeyPatch, writes: int) -> None:
     """Let the process die after that many checkpoints."""
     done = []
-    write = checkpoint.Writer.write
+    write = checkpoint.CheckpointWriter.write
 
     def counted(*arguments, **named) -> None:
         write(*arguments, **named)
@@ -52,7 +52,7 @@ def cut_after(monkeypatch: pytest.MonkeyPatch, writes: int) -> None:
         if len(done) == writes:
             raise Cut
 
-    monkeypatch.setattr(checkpoint.Writer, "write", counted)
+    monkeypatch.setattr(checkpoint.CheckpointWriter, "write", counted)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -195,7 +195,9 @@ def test_a_folder_that_vanishes_does_not_lose_the_run(
 ) -> None:
     folder = tmp_path / "gone"
     folder.mkdir()
-    monkeypatch.setattr(checkpoint.Writer, "due", property(lambda _: folder.is_dir() and folder.rmdir()))
+    monkeypatch.setattr(
+        checkpoint.CheckpointWriter, "due", property(lambda _: folder.is_dir() and folder.rmdir())
+    )
     with pytest.warns(RuntimeWarning, match="the checkpoint of the complete run stays"):
         run = plain(checkpoint=folder / "run.ckpt")
     assert np.array_equal(run.q, plain().q)

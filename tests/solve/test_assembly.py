@@ -26,7 +26,7 @@ def test_closing_converges_quadratically(kind):
     assert orders[-1] > 1.6  # two, but for the constant and rounding in the last figure
     assert found.rank == 6 - kind.nv
     assert found.redundant == ()
-    assert found.freedoms == m.nv - found.rank
+    assert found.dofs == m.nv - found.rank
 
 
 def test_minimum_change():
@@ -47,7 +47,7 @@ def test_redundant_rows_are_reported():
     found = art.assemble(m, [0.5, -0.2, 0.1], [1.0, 0, 0], fixed=["crank_pin"])
     assert_allclose(found.q, [0.5, -0.5, 0.5], atol=1e-12)
     assert_allclose(found.v, [1, -1, 1], atol=1e-12)
-    assert (found.rank, found.freedoms) == (2, 1)
+    assert (found.rank, found.dofs) == (2, 1)
     assert set(found.redundant) == {"pin.z", "pin.tilt_x", "pin.tilt_y"}
     assert independent_rows(m, found.q) == ("pin.x", "pin.y")
 
@@ -63,13 +63,13 @@ def test_prescribed_motion_at_a_time():
     found = art.assemble(m, t=0.25)
     assert_allclose(found.q, [0.6, -0.6, 0.6], atol=1e-12)
     assert_allclose(found.v, [2, -2, 2], atol=1e-12)
-    assert found.freedoms == 0
+    assert found.dofs == 0
 
 
 def test_without_constraints_nothing_moves():
     m = art.load("two_link")
     found = art.assemble(m, [0.1, 0.2], [1.0, 2.0])
-    assert (found.q.tolist(), found.v.tolist(), found.rank, found.freedoms) == ([0.1, 0.2], [1.0, 2.0], 0, 2)
+    assert (found.q.tolist(), found.v.tolist(), found.rank, found.dofs) == ([0.1, 0.2], [1.0, 2.0], 0, 2)
 
 
 def test_what_cannot_be_closed_says_so():

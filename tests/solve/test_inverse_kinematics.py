@@ -24,7 +24,7 @@ def test_forward_of_inverse_is_the_target(seed: int, floating: bool) -> None:
     start = mech.integrate_position(there, 0.15 * np.random.default_rng(seed).normal(size=mech.nv))
     target = mech.pose("tool", there)
     found = art.inverse_kinematics(mech, "tool", target, start)
-    assert found.reached
+    assert found.ok
     np.testing.assert_allclose(mech.pose("tool", found.q), target, atol=ROUND)
 
 
@@ -32,7 +32,7 @@ def test_a_point_leaves_the_attitude_free() -> None:
     arm = art.load("puma600")
     target = arm.pose("tool", np.array([0.3, -0.6, 1.4, 0.2, -0.5, 0.1]))[:3, 3]
     found = art.inverse_kinematics(arm, "tool", target)
-    assert found.reached
+    assert found.ok
     assert found.angle == 0
     np.testing.assert_allclose(arm.pose("tool", found.q)[:3, 3], target, atol=ROUND)
 
@@ -50,7 +50,7 @@ def two_links(limits: art.Limits | None = None) -> art.Mechanism:
 def test_out_of_reach_it_points_at_the_target() -> None:
     """Two links of 1 m reach 2 m; a point 5 m away is missed by 3 m on the straight line to it."""
     found = art.inverse_kinematics(two_links(), "tip", (3.0, 4.0, 0.0), [0.2, 0.5])
-    assert not found.reached
+    assert not found.ok
     assert found.distance == pytest.approx(3.0, abs=1e-6)
     np.testing.assert_allclose(
         two_links().pose("tip", found.q)[:3, 3], (1.2, 1.6, 0), atol=2e-3
@@ -60,7 +60,7 @@ def test_out_of_reach_it_points_at_the_target() -> None:
 def test_limits_are_kept_and_the_best_is_found_within() -> None:
     m = two_links(art.Limits(lower=(-0.4,), upper=(0.5,)))
     found = art.inverse_kinematics(m, "tip", (0.0, 1.5, 0.0), [0.1, 0.1])
-    assert not found.reached
+    assert not found.ok
     assert (found.q >= -0.4).all()
     assert (found.q <= 0.5).all()
 
@@ -79,7 +79,7 @@ def test_fixed_joints_stay() -> None:
     start = np.array([0.1, -0.5, 1.2, 0.0, 0.3, 0.0])
     there = start + np.array([0, 0.1, -0.2, 0, 0.1, 0])
     found = art.inverse_kinematics(arm, "tool", arm.pose("tool", there), start, fixed=(arm.joint_names[0],))
-    assert found.reached
+    assert found.ok
     assert found.q[0] == start[0]
     with pytest.raises(art.InputError, match="inverse_kinematics: no joint or flexible body 'elbo'"):
         art.inverse_kinematics(arm, "tool", np.eye(4), fixed=("elbo",))
@@ -94,7 +94,7 @@ def test_loops_stay_closed(seed: int) -> None:
     ).q
     target = m.pose("b2", nudged)
     found = art.inverse_kinematics(m, "b2", target, made.q)
-    assert found.reached
+    assert found.ok
     np.testing.assert_allclose(m.pose("b2", found.q), target, atol=ROUND)
     assert np.abs(m.constraint_residual(found.q)).max() < 1e-9
 
@@ -108,7 +108,7 @@ def test_flexible_coordinates_stay_as_they_are() -> None:
     target = m.pose("tool", s.q)[:3, 3]
     start = s.q + np.where(np.isin(np.arange(m.nq), eta), 0.0, 0.05)
     found = art.inverse_kinematics(m, "tool", target, start)
-    assert found.reached
+    assert found.ok
     np.testing.assert_array_equal(found.q[eta], s.q[eta])
 
 
@@ -123,7 +123,7 @@ def test_limits_and_loops_that_cannot_both_be_kept_are_told() -> None:
     found = art.inverse_kinematics(pinned(), "b", (0.99, 0.1, 0.0))
     assert np.abs(found.q).max() <= 0.1 + 1e-12
     assert found.residual > 0.1
-    assert not found.reached
+    assert not found.ok
 
 
 def test_with_every_joint_fixed_an_open_loop_stays_open() -> None:
@@ -134,7 +134,7 @@ def test_with_every_joint_fixed_an_open_loop_stays_open() -> None:
     )
     np.testing.assert_array_equal(found.q, apart)
     assert found.residual == pytest.approx(np.abs(m.constraint_residual(apart)).max())
-    assert not found.reached
+    assert not found.ok
 
 
 def test_what_cannot_be_moved_stays() -> None:
@@ -142,7 +142,7 @@ def test_what_cannot_be_moved_stays() -> None:
     m = two_links().frame("wall", "ground", at=art.Pose((0, 0, 1)))
     for frame in ("wall", "a"):
         found = art.inverse_kinematics(m, frame, (0.0, 0.0, 3.0), [0.1, 0.2])
-        assert not found.reached
+        assert not found.ok
         np.testing.assert_array_equal(found.q, [0.1, 0.2])
 
 
@@ -174,11 +174,11 @@ def test_a_batch_is_its_rows() -> None:
     targets = arm.pose("tool", there)
     found = art.inverse_kinematics(arm, "tool", targets.reshape(3, 4, 4, 4), start.reshape(3, 4, 6))
     assert found.q.shape == (3, 4, 6)
-    assert found.reached.shape == found.distance.shape == found.steps.shape == (3, 4)
-    assert found.reached.mean() > 0.9
+    assert found.ok.shape == found.distance.shape == found.steps.shape == (3, 4)
+    assert found.ok.mean() > 0.9
     alone = [art.inverse_kinematics(arm, "tool", X, q) for X, q in zip(targets, start)]
-    np.testing.assert_array_equal([one.reached for one in alone], found.reached.ravel())
-    done = found.reached.ravel()
+    np.testing.assert_array_equal([one.ok for one in alone], found.ok.ravel())
+    done = found.ok.ravel()
     np.testing.assert_allclose(
         np.array([one.q for one in alone])[done], found.q.reshape(-1, 6)[done], atol=1e-6
     )
@@ -189,20 +189,20 @@ def test_one_start_for_many_points() -> None:
     points = np.random.default_rng(3).uniform(-0.9, 0.9, (20, 3)) * (1, 1, 0)
     found = art.inverse_kinematics(two_links(), "tip", points, [0.3, 0.8])
     assert found.q.shape == (20, 2)
-    assert found.reached.all()
+    assert found.ok.all()
     np.testing.assert_allclose(two_links().pose("tip", found.q)[:, :3, 3], points, atol=ROUND)
 
 
 def test_no_target_at_all_is_a_batch_of_none() -> None:
     found = art.inverse_kinematics(two_links(), "tip", np.zeros((0, 3)))
-    assert (found.q.shape, found.reached.shape) == ((0, 2), (0,))
+    assert (found.q.shape, found.ok.shape) == ((0, 2), (0,))
 
 
 def test_loops_in_a_batch() -> None:
     m = closed_zoo.four_bar()
     there = np.array([art.assemble(m, [a, 0.0, 0.0], fixed=("crank_pin",)).q for a in (0.2, 0.4, -0.3)])
     found = art.inverse_kinematics(m, "coupler", m.pose("coupler", there)[:, :3, 3])
-    assert found.reached.all()
+    assert found.ok.all()
     np.testing.assert_allclose(found.q, there, atol=1e-6)
 
 
@@ -230,9 +230,9 @@ def test_two_hands_the_center_of_mass_and_a_look() -> None:
         art.goals.LookAt("trunk", aim, axis=(1.0, 0.0, 0.0)),
     ]
     found = art.inverse_kinematics(
-        m, goals, q={f"{side}_{k}": 0.5 for side in ("left", "right") for k in (1, 2)}
+        m, goals, guess={f"{side}_{k}": 0.5 for side in ("left", "right") for k in (1, 2)}
     )
-    assert found.reached
+    assert found.ok
     poses = m.poses(found.q)
     np.testing.assert_allclose(poses["left"][:3, 3], left, atol=ROUND)
     np.testing.assert_allclose(poses["right"][:3, 3], right, atol=ROUND)
@@ -249,9 +249,9 @@ def test_a_look_backwards_turns_round() -> None:
         .joint("neck", art.Universal(), "ground", "head")
     )
     found = art.inverse_kinematics(
-        m, art.goals.LookAt("head", (0.0, 0.0, -2.0), axis=(0, 0, 1)), q=[1e-3, 0.0]
+        m, art.goals.LookAt("head", (0.0, 0.0, -2.0), axis=(0, 0, 1)), guess=[1e-3, 0.0]
     )
-    assert found.reached
+    assert found.ok
     np.testing.assert_allclose(m.pose("head", found.q)[:3, 2], (0, 0, -1), atol=ROUND)
 
 
@@ -261,7 +261,7 @@ def test_weights_divide_what_cannot_be_met() -> None:
     m.joint("j", art.Prismatic((1, 0, 0)), "ground", "b")
     goals = [art.goals.FramePoint("b", (0, 0, 0), weight=2.0), art.goals.FramePoint("b", (1, 0, 0))]
     found = art.inverse_kinematics(m, goals)
-    assert not found.reached
+    assert not found.ok
     assert found.q[0] == pytest.approx(0.2, abs=1e-9)
     assert found.distance == pytest.approx(0.8, abs=1e-9)
 

@@ -240,4 +240,4 @@ def test_wheels_of_the_table_fit_the_component() -> None:
 
     for data in sc.WHEELS.values():
         wheel = ReactionWheel("hub", **data.fields())
-        assert wheel.inertia * wheel.largest_speed == pytest.approx(data.momentum)
+        assert wheel.inertia * wheel.speed_limit == pytest.approx(data.momentum)

@@ -132,7 +132,7 @@ def test_timoshenko_beam_simply_supported():
 
     def frequencies(elements):
         s = beam(L, EI=EI, GA=GA, mass_per_length=m, rotary_inertia=J, elements=elements, planes="y", root="pinned", tip="pinned")  # fmt: skip
-        return normal_modes(s.keep(np.flatnonzero(s.freedoms[:, 1] != 0)), 2).omega
+        return normal_modes(s.keep(np.flatnonzero(s.dofs[:, 1] != 0)), 2).omega
 
     coarse, fine = frequencies(20), frequencies(40)
     k = np.array([1, 2]) * np.pi / L
@@ -149,7 +149,7 @@ def test_truss_and_springs():
         [Bar(0, 1, Section(0.1, 50.0)), Bar(2, 1, Section(0.1, 50.0)), Spring(1, None, (0, 0, 3.0, 0, 0, 0))],
         fixed={0: "all", 2: "all"},
     )
-    assert s.freedoms.tolist() == [[1, 0], [1, 1], [1, 2]]
+    assert s.dofs.tolist() == [[1, 0], [1, 1], [1, 2]]
     np.testing.assert_allclose(s.K.toarray(), np.diag([50.0, 25.0, 3.0]), atol=1e-12)
 
 

@@ -74,7 +74,7 @@ def test_kinetic_energy_of_a_deformed_beam(planes):
             p = np.polynomial.Polynomial(c)
             nodal = np.zeros((len(x), 6))
             nodal[:, across], nodal[:, about] = p(x), sign * p.deriv()(x)
-            columns.append(nodal[tuple(s.freedoms.T)])
+            columns.append(nodal[tuple(s.dofs.T)])
     m = modes_of(s, np.array(columns).T)
     reference = DeformedBeam(L, density, cubics if "y" in planes else [], cubics if "z" in planes else [])
     V, eta, rate = RNG.normal(size=6), RNG.normal(size=m.count), RNG.normal(size=m.count)
@@ -99,7 +99,7 @@ def test_station_shortens_like_the_beam():
     for f in (p, q):
         nodal = np.zeros((len(x), 6))
         nodal[:, 1], nodal[:, 5] = f(x), f.deriv()(x)
-        columns.append(nodal[tuple(s.freedoms.T)])
+        columns.append(nodal[tuple(s.dofs.T)])
     m = modes_of(s, np.array(columns).T, stations={"tip": 4, "half": 2})
     for name, at in (("tip", L), ("half", L / 2)):
         station = m.station(name)
@@ -193,7 +193,7 @@ def test_second_order_displacement_of_a_spatial_frame(kind):
                 here = u + np.cross(theta, axes[:, 0] * xi) + axes @ arm
                 nodal.append(np.concatenate([here, theta + axes @ local]))
             u, theta = nodal[-1][:3], nodal[-1][3:]
-        columns.append(np.array(nodal)[tuple(s.freedoms.T)])
+        columns.append(np.array(nodal)[tuple(s.dofs.T)])
     body = modes_of(s, np.array(columns).T, stations={"tip": 8})
     station, step = body.station("tip"), 1e-3
     second = np.zeros((3, n, n))
@@ -310,7 +310,7 @@ def test_buckling_under_own_inertia():
 def test_nodal_functions_buckle_exactly():
     """Hermite functions as modes (King 1988, chapter 3) hold every shape of the elements: exact buckling load 7.8373."""
     s = beam(1.0, EI=1.0, mass_per_length=1.0, elements=8, planes="y")
-    bending = np.flatnonzero(s.freedoms[:, 1] != 0)
+    bending = np.flatnonzero(s.dofs[:, 1] != 0)
     m = modes_of(s, np.eye(s.count)[:, bending])
     found = 1 / eigvalsh(-m.rf1_shortening[:, 3, :], m.stiffness)[-1]
     assert found == pytest.approx(7.83735, rel=1e-4)
@@ -319,9 +319,9 @@ def test_nodal_functions_buckle_exactly():
 def test_free_beam_shortens_towards_its_center():
     """Without supports the second-order displacement has no rigid part: h = -int phi_k' phi_l' less its mean."""
     s = beam(2.0, EI=3.0, mass_per_length=0.5, elements=12, planes="y", root="free")
-    shapes = normal_modes(s.keep(np.flatnonzero(s.freedoms[:, 1] != 0)), 4).shapes[:, 2:]
+    shapes = normal_modes(s.keep(np.flatnonzero(s.dofs[:, 1] != 0)), 4).shapes[:, 2:]
     basis = np.zeros((s.count, 2))
-    basis[s.freedoms[:, 1] != 0] = shapes
+    basis[s.dofs[:, 1] != 0] = shapes
     m = modes_of(s, basis, origin=(1.0, 0, 0))
     np.testing.assert_allclose(m.rf1_shortening[:, 3:, :], 0, atol=1e-9)
     np.testing.assert_allclose(m.rf0, 0, atol=1e-9)
@@ -338,7 +338,7 @@ def test_free_beam_shortens_towards_its_center():
 def test_matrices_without_elements():
     """Only M and K known: nodes carry the mass, and fixed nodes too. A beam of h = L/40 differs by about h^2 (phi'/phi)^2 / 6."""
     s = beam(1.0, EI=1.0, mass_per_length=1.0, elements=40, root="free")
-    bare = Structure(s.names, s.positions, s.freedoms, s.M, s.K)
+    bare = Structure(s.names, s.positions, s.dofs, s.M, s.K)
     fixed = s.fix({0: "all"})
     basis = normal_modes(fixed, 4).shapes
     ours, theirs = modes_of(fixed, basis), modes_of(bare.fix({0: "all"}), basis)
@@ -357,7 +357,7 @@ def test_lumped_matrices_without_elements_are_exact():
     section = Section(0.0, 10.0, 1.0, 1.0, 1.0)
     parts += [EulerBernoulli(i, i + 1, section) for i in range(3)]
     s = Structure.assemble(positions, parts)
-    bare = Structure(s.names, s.positions, s.freedoms, s.M, s.K).fix({0: "all"})
+    bare = Structure(s.names, s.positions, s.dofs, s.M, s.K).fix({0: "all"})
     basis = normal_modes(s.fix({0: "all"}), 4).shapes
     ours, theirs = modes_of(s.fix({0: "all"}), basis), modes_of(bare, basis)
     for name in ("rr0", "rr1", "rr2", "rf0", "rf1"):

@@ -33,7 +33,7 @@ def own() -> Structure:
 def free() -> Structure:
     """Return the same beam with its root free, and free to leave the plane: else its matrices have no mass along z."""
     s = beam(LENGTH, EI=EI, EA=1e6, mass_per_length=MASS, elements=ELEMENTS, root="free")
-    return Structure(s.names, s.positions, s.freedoms, s.M, s.K)
+    return Structure(s.names, s.positions, s.dofs, s.M, s.K)
 
 
 def under(s: Structure, axial: np.ndarray) -> np.ndarray:
@@ -65,7 +65,7 @@ def stiffened() -> Structure:
     motions = dict.fromkeys(MOTIONS, "none")
     for name, axial in axial_forces().items():
         matrices[name], motions[name] = under(s, axial), name
-    dofs = tuple((int(node) + 1, int(c) + 1) for node, c in s.freedoms)
+    dofs = tuple((int(node) + 1, int(c) + 1) for node, c in s.dofs)
     grids = tuple(FeGrid(i + 1, tuple(map(float, x))) for i, x in enumerate(s.positions))
     data = MatrixSet("beam.npz", matrices, dofs, grids)
     loads = {tip: ["pull", *("none",) * 5]}
@@ -190,5 +190,5 @@ def test_what_is_missing_is_said() -> None:
         modes_of(s, normal_modes(s, 1).shapes, stations={"middle": "grid3"})
     small = {k: v[:3, :3] for k, v in s.geometric.motions.items()}
     with pytest.raises(InputError, match=r"'acceleration_x' has shape \(3, 3\); expected"):
-        Structure(s.names, s.positions, s.freedoms, s.M, s.K, geometric=GeometricStiffness(small))
+        Structure(s.names, s.positions, s.dofs, s.M, s.K, geometric=GeometricStiffness(small))
     assert list(modes_of(s, normal_modes(s, 1).shapes).stations) == [f"grid{ELEMENTS + 1}"]

@@ -14,7 +14,7 @@ from articulus.structure import Structure, beam, modes_of, normal_modes
 
 def matrices(root: str) -> Structure:
     s = beam(1.0, EI=1.0, mass_per_length=3.78, elements=8, root=root)
-    return Structure(s.names, s.positions, s.freedoms, s.M, s.K)
+    return Structure(s.names, s.positions, s.dofs, s.M, s.K)
 
 
 def test_the_consistent_level_is_refused(tmp_path: Path) -> None:

@@ -129,7 +129,7 @@ def test_controllability_leaves_out_what_cannot_be_moved():
     measures = modal_measures(s, modal(s, 12).basis, 0.01)
     r = by_controllability(s, 4, candidates=12)
     assert len(r.names) == 4
-    along = s.freedoms[:, 1] == 0
+    along = s.dofs[:, 1] == 0
     assert np.abs(r.basis[along]).max() < 1e-9
     assert measures.min() < 1e-9 * measures.max()
 
@@ -207,14 +207,14 @@ def test_flexible_neighbor():
 
 def test_shapes_that_cannot_carry_a_load():
     s = beam(1.0, EI=1.0, mass_per_length=1.0, elements=6)
-    in_y = s.freedoms[:, 1] == 1
+    in_y = s.dofs[:, 1] == 1
     shapes = normal_modes(s, 4).shapes
     chosen = shapes[:, np.abs(shapes[in_y]).max(axis=0) > 0.1][:, :1]
     modes_of(s, chosen)
     with pytest.raises(InputError, match=r"force at node 'node6' in direction 'z' meets .* add modes"):
         modes_of(
             s,
-            chosen - chosen * (s.freedoms[:, 1:2] == 2) - chosen * (s.freedoms[:, 1:2] == 4),
+            chosen - chosen * (s.dofs[:, 1:2] == 2) - chosen * (s.dofs[:, 1:2] == 4),
             carries=["node6"],
         )
     modes_of(

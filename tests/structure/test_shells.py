@@ -312,7 +312,7 @@ def test_messages():
         Structure.assemble(corners, [ShellTriangle(0, 1, 2, STEEL, along=(0, 0, 1))])
     with pytest.raises(InputError, match="nodes that differ"):
         Structure.assemble(corners, [ShellTriangle(0, 1, 1, STEEL)])
-    with pytest.raises(InputError, match="axes 1 and 2 exchanged"):
+    with pytest.raises(InputError, match="axes 1 and 2 swapped"):
         Ply(1e-3, 1e9, 1e11, 0.3)
     with pytest.raises(InputError, match="no ply"):
         Plate.laminate([])

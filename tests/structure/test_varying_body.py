@@ -198,7 +198,7 @@ def test_modes_that_the_stations_do_not_tell_apart_are_refused() -> None:
         whole = beam(length, EI=40.0, mass_per_length=1.2, elements=4, planes="y")
         return modes_of(whole, normal_modes(whole, 3).shapes, stations={"tip": 4})
 
-    with pytest.raises(art.InputError, match="do not tell the 3 modes apart"):
+    with pytest.raises(art.InputError, match="do not distinguish the 3 modes"):
         varying_body(build, art.Parameter("length", 1.0, range=(0.5, 2.0)))
 
 

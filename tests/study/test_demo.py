@@ -38,7 +38,7 @@ def test_its_drives_and_start_are_those_of_the_library(made):
 
 
 def test_all_checks_pass_and_energy_is_accounted_for(made):
-    assert made.outcome.passed
+    assert made.outcome.ok
     error, moved = energy_error(made.outcome.run)
     assert (
         error < 1e-6 * moved

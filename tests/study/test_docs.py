@@ -17,7 +17,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "studies.md").read_text()
 def test_the_example_runs_and_passes() -> None:
     example = re.search(r"```toml\n(.*?)```", PAGE, re.S)
     assert example
-    assert run_only(parse_study(example[1], "arm.toml")).passed
+    assert run_only(parse_study(example[1], "arm.toml")).ok
 
 
 def test_every_key_stands_on_the_page() -> None:

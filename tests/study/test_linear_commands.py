@@ -76,7 +76,7 @@ name = "up"
 model = "cart.toml"
 trim = true
 outputs = ["q.lift"]
-path = {type = "line", begin = [0], finish = ["20 cm"], duration = "1 s", order = 3}
+path = {type = "line", start = [0], end = ["20 cm"], duration = "1 s", order = 3}
 """
 
 
@@ -111,7 +111,7 @@ def test_a_file_gives_the_same_numbers(folder):
 @pytest.mark.parametrize("kind", ["toml", "json"])
 def test_a_designed_controller_holds_the_cart_about_its_operating_point(folder, kind):
     outcome = run_design(read_design_text(folder, DESIGN), folder, format=kind, report=kind == "toml")
-    assert outcome.passed
+    assert outcome.ok
     # double integrator of mass m: k = [sqrt(q/r), sqrt(v/r + 2 m sqrt(q/r))]
     gain = outcome.found.gain[0]
     k = np.sqrt(100 / 0.01)
@@ -133,7 +133,7 @@ def test_keys_of_the_study_stand_in_for_those_of_the_file(folder):
 def test_inputs_of_an_inversion_move_the_cart_from_its_operating_point(folder):
     (folder / "path.toml").write_text(PATH)
     outcome = run_inversion(read_inversion(folder / "path.toml"), folder)
-    assert outcome.passed
+    assert outcome.ok
     assert "could not be written" not in (folder / "up.inversion.html").read_text()
     run = closed(folder, '[[component]]\nfile = "up.u.motor.toml"\n', 0.5, 1)
     found = outcome.found
@@ -178,7 +178,7 @@ def test_methods_over_frequency_and_by_poles(folder):
         outcome = run_design(
             read_design_text(folder, f"{whole}[arguments]\n{arguments}\n"), folder, report=False
         )
-        assert outcome.passed or method == "mixsyn", outcome.failure
+        assert outcome.ok or method == "mixsyn", outcome.failure
         if method == "place":
             values = outcome.found.poles
             assert sorted(values.imag) == pytest.approx([-4, 4])
@@ -235,14 +235,14 @@ def test_a_wrong_design_names_its_line(folder, old, new, line, told):
 
 def test_a_design_whose_loop_fails_leaves_a_report_and_no_controller(folder, monkeypatch):
     task = read_design_text(folder, DESIGN)
-    assert run_design(task, folder, report=False).passed
+    assert run_design(task, folder, report=False).ok
 
     def failing(plant, **arguments):
         raise NumericalError("lqr: its closed loop fails", result=art.control.lqr(plant, **arguments))
 
     monkeypatch.setitem(METHODS, "lqr", DesignMethod(failing, METHODS["lqr"].required, {}))
     outcome = run_design(task, folder)
-    assert not outcome.passed
+    assert not outcome.ok
     assert not (folder / "lift.controller.toml").exists()
     assert "its closed loop fails" in (folder / "lift.controller.html").read_text()
 
@@ -307,6 +307,45 @@ def test_the_page_names_every_method_and_key_and_its_tasks_are_read(folder):
     blocks = [part.split("```")[0] for part in page.split("```toml\n")[1:]]
     sensor = '[[component]]\ntype = "joint_sensor"\nname = "encoder"\njoints = ["lift"]\n'
     (folder / "cart.toml").write_text(STUDY.format(height=0.5, more=sensor, end=0.01))
-    assert run_design(read_design_text(folder, blocks[0]), folder, report=False).passed
+    assert run_design(read_design_text(folder, blocks[0]), folder, report=False).ok
     (folder / "path.toml").write_text(blocks[2])
-    assert run_inversion(read_inversion(folder / "path.toml"), folder, report=False).passed
+    assert run_inversion(read_inversion(folder / "path.toml"), folder, report=False).ok
+
+
+def test_generalized_lqg_from_a_file_is_that_of_python(folder):
+    """A plant with disturbances and errors of its own as a linear model; a sector and an Hinf bound as plain keys."""
+    found = PlantSource("cart.toml", folder, trim=True).load()
+    D = np.zeros((4, 4))
+    D[2, 3] = D[3, 2] = 1.0
+    plant = dataclasses.replace(
+        found.model,
+        A=np.array([[0.0, 1.0], [-1.0, -0.1]]),
+        B=np.array([[1.0, 0, 0, 0], [0, 1, 0, 1]]),
+        C=np.array([[1.0, 0], [0, 1], [0, 0], [1, 0]]),
+        D=D,
+        inputs=("push", "shake", "noise", "u"),
+        outputs=("place", "speed", "effort", "y"),
+        states=("x", "v"),
+        input_units=("",) * 4,
+        output_units=("",) * 4,
+    )
+    write_linear_model(
+        dataclasses.replace(found, model=plant, inputs=np.zeros(4), outputs=np.zeros(4)),
+        folder / "plant.toml",
+    )
+    text = """schema = 1
+[design]
+name = "wide"
+model = "plant.toml"
+method = "glqg"
+[arguments]
+commands = "u"
+measured = "y"
+order = 2
+gamma = 4.0
+sector = [0.7, 1.5]
+"""
+    outcome = run_design(read_design_text(folder, text), folder, report=False)
+    assert outcome.ok, outcome.failure
+    own = art.control.synthesis.glqg(plant, 2, commands="u", measured="y", gamma=4.0, sector=(0.7, 1.5))
+    assert outcome.found.bound == pytest.approx(own.bound, rel=1e-12)

@@ -13,8 +13,9 @@ import articulus as art
 from articulus.cli.commands import app
 from articulus.declared import fields_of
 from articulus.errors import DoubtfulResult, ModelError
-from articulus.motion.trajectory import Ball, Clear, Facing, Hull, InBox, OnLine, load_plan
+from articulus.motion.trajectory import Apart, Ball, Clear, Facing, Hull, InBox, OnLine, load_plan
 from articulus.motion.trajectory.riccati_plan import FeedbackPlan
+from articulus.simulation.solve.goals import FramePoint
 from articulus.study.plans import parse_task, read_task, run_task
 from articulus.study.plans import report as plan_page
 from articulus.study.plans.reader import GOAL, HEAD, KEEPS, OBSTACLES, SOLVE, TASK, TOP
@@ -65,18 +66,18 @@ def test_the_example_of_the_page_by_the_command(tmp_path: Path) -> None:
 def test_the_riccati_solver_by_its_name(tmp_path: Path) -> None:
     text = """schema = 1
 plan = {name = "steps", model = "two_link"}
-task = {start = [0, 0], goal = [0.3, 0.2], duration = 1.0, effort = 1e4}
+task = {q0 = [0, 0], goal = [0.3, 0.2], duration = 1.0, torque_limit = 1e4}
 solve = {scheme = "riccati", intervals = 20}
 """
     outcome = run_task(parse_task(text), tmp_path)
-    assert outcome.passed
+    assert outcome.ok
     assert outcome.run is not None
     assert outcome.run.q[-1] == pytest.approx([0.3, 0.2], abs=1e-3)
     back = load_plan(tmp_path / "steps.nc")
     assert isinstance(back, FeedbackPlan)
     assert np.array_equal(back.u, outcome.plan.u)
     weak = run_task(parse_task(text.replace("1e4}", "1.0}")), tmp_path)
-    assert not weak.passed
+    assert not weak.ok
     assert not (tmp_path / "steps.forces.csv").exists()  # not those of the first task
 
 
@@ -86,10 +87,10 @@ def test_what_frames_keep_to_is_read() -> None:
 name = "x"
 model = "two_link"
 [task]
-start = [0, "10 deg"]
+q0 = [0, "10 deg"]
 goal = {frame = "tip", pose = {xyz = [1, 0, -2], rpy = [0, "90 deg", 0]}}
 duration = 1.0
-velocity = {joint1 = "100 deg/s"}
+velocity_limit = {joint1 = "100 deg/s"}
 [[keep]]
 type = "on_line"
 frame = "tip"
@@ -127,16 +128,80 @@ hulls = [{body = "link2", end = [0, 0, -2], radius = 0.1, balls = 3}]
     assert found["obstacles"] == [Clear(Ball((0, 0, 5), 1.0), (hull,))]
 
 
+def test_all_that_a_plan_takes_is_read_and_planned() -> None:
+    """Limits by joint and unit, ends in motion, a start of a frame, parameters of the model, hulls that keep apart, restarts."""
+    text = """schema = 1
+[plan]
+name = "x"
+model = "two_link"
+[task]
+q0 = {frame = "tip", point = [1, 0, -3]}
+goal = [0.5, 0.4]
+duration = 1.0
+actuators = ["joint1", "joint2"]
+acceleration_limit = "500 deg/s^2"
+jerk_limit = {joint1 = 100, joint2 = "200 rad/s^3"}
+torque_rate_limit = "30 kN m/s"
+v0 = {joint2 = "10 deg/s"}
+goal_velocity = "free"
+[[apart]]
+first = {body = "link1", radius = 0.1}
+second = {body = "tip", radius = "5 cm"}
+margin = "1 cm"
+[solve]
+restarts = 2
+seed = 0
+"""
+    found = parse_task(text).arguments
+    assert found["q0"] == FramePoint("tip", found["q0"].point)
+    assert found["acceleration_limit"] == pytest.approx(np.radians(500))
+    assert found["jerk_limit"] == {"joint1": 100.0, "joint2": 200.0}
+    assert found["torque_rate_limit"] == pytest.approx(3e4)
+    assert found["v0"] == pytest.approx([0, np.radians(10)])
+    assert found["goal_velocity"] == "free"
+    assert found["obstacles"] == [
+        Apart(Hull("link1", (0, 0, 0), (0, 0, 0), 0.1, 1), Hull("tip", (0, 0, 0), (0, 0, 0), 0.05, 1), 0.01)
+    ]
+    assert (found["restarts"], found["seed"]) == (2, 0)
+    swing = """schema = 1
+plan = {name = "x", model = "two_link"}
+task = {q0 = [0, 0], goal = [0.5, 0.4], duration = 1.0, v0 = {joint2 = "10 deg/s"}, goal_velocity = "free"}
+solve = {intervals = 10}
+"""
+    v = solve_task(parse_task(swing)).plan.v
+    assert v[0] == pytest.approx([0, np.radians(10)])
+    assert np.abs(v[-1]).max() > 0.1
+
+
+def test_parameters_of_the_model_are_chosen(tmp_path: Path) -> None:
+    """A hinge whose spring rests at the goal with any stiffness: the stiffest allowed swings there alone."""
+    m = art.Mechanism("hinge")
+    m.body("disc", mass=1.0, inertia=[2.0, 2.0, 2.0])
+    m.joint("hinge", art.Revolute((0, 0, 1)), "ground", "disc", stiffness=art.Parameter("k", 1.0), rest=0.15)
+    m.with_gravity((0.0, 0.0, 0.0)).save(tmp_path / "hinge.toml")
+    text = """schema = 1
+plan = {name = "swing", model = "hinge.toml"}
+task = {q0 = [0], goal = [0.3], duration = 1.0, torque_limit = 10, parameters = {k = [0.1, "50 N m"]}}
+solve = {intervals = 20}
+"""
+    found = solve_task(parse_task(text, folder=tmp_path)).plan
+    assert found.parameters["k"] == pytest.approx(2 * np.pi**2, rel=1e-3)  # half a swing takes 1 s
+    with pytest.raises(ModelError, match="no parameter 'kk'"):
+        parse_task(text.replace("{k =", "{kk ="), folder=tmp_path)
+    with pytest.raises(ModelError, match="the least and the largest value, in a list"):
+        parse_task(text.replace('[0.1, "50 N m"]', "3.0"), folder=tmp_path)
+
+
 BAD = """schema = 1
 [plan]
 name = "a b"
 model = "two_link"
 [task]
-start = {elbow = 1.0}
+q0 = {elbow = 1.0}
 goal = {frame = "tool", point = [0, 0]}
 duration = [2, 1]
 cost = "speed"
-effort = {joint1 = -3}
+torque_limit = {joint1 = -3}
 joint = ["joint1"]
 [[obstacle]]
 type = "cube"
@@ -182,7 +247,7 @@ def test_a_task_without_a_motion_says_what_is_not_kept(
     text = EXAMPLE[1].replace('duration = ["0.1 s", "9 s"]', "duration = 0.2").replace("time = 1.0, ", "")  # type: ignore[index]
     text += "iterations = 60\n"
     outcome = run_task(parse_task(text), tmp_path)
-    assert not outcome.passed
+    assert not outcome.ok
     report = (tmp_path / "around_the_post.html").read_text()
     assert "No motion found" in report
     assert "Not kept" in report
@@ -211,10 +276,10 @@ name = "link"
 model = "bayo_link"
 options = {modes = 1}
 [task]
-start = {}
+q0 = {}
 goal = {hinge = 0.2}
 duration = 0.5
-joints = ["hinge"]
+actuators = ["hinge"]
 [solve]
 intervals = 20
 """

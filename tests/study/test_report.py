@@ -144,7 +144,7 @@ def test_every_text_of_the_user_is_harmless() -> None:
 
 def test_a_run_that_fails_is_reported_with_its_likely_cause() -> None:
     outcome = run_only(parse_study(changed(('"60 N m s/rad", 60', "-1e9, -1e9"))))
-    assert not outcome.passed
+    assert not outcome.ok
     text = " ".join(Page(report_text(outcome)).texts)
     assert "The run failed" in text
     assert "diverged" in text

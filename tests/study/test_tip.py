@@ -32,8 +32,8 @@ step = "2 ms"
 
 [inversion]
 tip = "tip"
-joints = ["shoulder", "elbow"]
-path = {type = "line", begin = ["40 cm", 0.4], finish = [0.9, 0.4], duration = "0.8 s"}
+actuators = ["shoulder", "elbow"]
+path = {type = "line", start = ["40 cm", 0.4], end = [0.9, 0.4], duration = "0.8 s"}
 """
 
 
@@ -51,8 +51,8 @@ def outcome(study, tmp_path_factory):
 def test_the_run_lasts_as_long_as_the_forces_act(study):
     found = study.tip.inversion
     assert study.settings.t_end == pytest.approx(found.t[-1] - found.t[0])
-    assert found.start == 0.0
-    assert found.end == 0.8
+    assert found.t0 == 0.0
+    assert found.t_end == 0.8
     assert np.array_equal(study.q0, found.states[0, :4])
 
 
@@ -89,9 +89,9 @@ def test_a_saved_run_knows_its_loop_again(outcome):
         (', duration = "0.8 s"', "", r"inversion.path: found no duration"),
         ('"0.8 s"', '"-1 s"', r"positive duration"),
         ('duration = "0.8 s"', 'duration = "0.8 s", order = 1', r"acceleration of tip.x jumps"),
-        ("finish = [0.9, 0.4]", "finish = [9.0, 0.4]", r"within reach"),
-        ("finish = [0.9, 0.4]", 'finish = ["3 kg", 0.4]', r"tip.toml:\d+: inversion.path.finish"),
-        ('joints = ["shoulder", "elbow"]', 'joints = "shoulder"', r"inversion.joints: found .*; expected joints, a list"),
+        ("end = [0.9, 0.4]", "end = [9.0, 0.4]", r"within reach"),
+        ("end = [0.9, 0.4]", 'end = ["3 kg", 0.4]', r"tip.toml:\d+: inversion.path.end"),
+        ('actuators = ["shoulder", "elbow"]', 'actuators = "shoulder"', r"inversion.actuators: found .*; expected actuators, a list"),
         ('step = "2 ms"', 'step = "2 ms"\nt_end = 3', r"run.t_end: found given with \[inversion\]"),
         ("duration = \"0.8 s\"}", 'duration = "0.8 s"}\ncolor = 3', r"color"),
     ],
@@ -107,9 +107,9 @@ def test_circles_splines_and_files_are_paths(tmp_path):
     law = Profile(0.8, order=4).position(t)[:, 0]
     rows = "\n".join(f"{a},{0.4 + 0.3 * s},{0.4}" for a, s in zip(t, law))
     (tmp_path / "way.csv").write_text(f"t [s],x [m],y [m]\n{rows}\n")
-    line = 'path = {type = "line", begin = ["40 cm", 0.4], finish = [0.9, 0.4], duration = "0.8 s"}'
+    line = 'path = {type = "line", start = ["40 cm", 0.4], end = [0.9, 0.4], duration = "0.8 s"}'
     for other in (
-        'path = {type = "circle", center = [0.5, 0.4], begin = [0.4, 0.4], sweep = "90 deg", duration = "0.9 s"}',
+        'path = {type = "circle", center = [0.5, 0.4], start = [0.4, 0.4], sweep = "90 deg", duration = "0.9 s"}',
         'path = {type = "spline", points = [[0.4, 0.4], [0.5, 0.45], [0.6, 0.4]], duration = "0.9 s"}',
         'path = {type = "csv", file = "way.csv"}',
     ):

@@ -139,7 +139,7 @@ def test_bad_input_is_named(chain: ConvectedChain, lines: tuple[Plan, Plan]) -> 
         chain.phase([2.0], (0.5, 0.0), torque=(1, 1), slew=(1, 1), duration=1.0)
     with pytest.raises(InputError, match=r"Segment\.EI: found 0"):
         Segment(1.0, 1.0, 0.0)
-    with pytest.raises(InputError, match=r'held: found "all"'):
+    with pytest.raises(InputError, match=r'fixed: found "all"'):
         chain.frequencies([0.0, 0.0], "all")
     x, u = ca.SX.sym("x", 1), ca.SX.sym("u", 1)
     with pytest.raises(InputError, match=r"guess: found a plan of other phases"):

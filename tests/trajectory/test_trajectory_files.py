@@ -19,7 +19,6 @@ from articulus.motion.trajectory import (
     Crate,
     Facing,
     Hull,
-    Obstacle,
     Plan,
     Rod,
     load_plan,
@@ -28,6 +27,7 @@ from articulus.motion.trajectory import (
     solve_problem,
 )
 from articulus.motion.trajectory.formulas import encode_function, read
+from articulus.motion.trajectory.obstacles import Obstacle
 from articulus.motion.trajectory.riccati_plan import FeedbackPlan
 from articulus.simulation.results.store import read_dataset, write_dataset
 
@@ -135,7 +135,7 @@ def test_own_obstacles_are_refused_by_name(tmp_path: Path) -> None:
 
 def test_the_player_is_given_obstacles_and_the_trace(made: Plan, tmp_path: Path) -> None:
     """Shapes where they are, the picture large enough for them; also of a run that went through a file."""
-    run = made.run(method="rk4", step=made.duration / 100)
+    run = made.run(track=False, method="rk4", step=made.duration / 100)
     run.save(tmp_path / "run.nc")
     for each in (run, art.Run.load(tmp_path / "run.nc")):
         shown = lanes(each)

@@ -45,7 +45,7 @@ def test_joints_of_several_degrees_of_freedom_have_several_motors() -> None:
     moved = plan(disc, np.zeros(3), goal, duration=1.0, actuators=["plane"], intervals=8)
     linear = 6 * goal * [2.0, 2.0, 0.5] * (1 - 2 * moved.t[:, None])
     assert moved.u == pytest.approx(linear, abs=1e-5)
-    assert moved.joints == ("plane",)
+    assert moved.actuators == ("plane",)
     assert moved.end_error < 1e-6
     for gains in ({}, {"kp": 200.0, "kd": 40.0}):
         controller, forces = moved.track(**gains)
@@ -134,7 +134,7 @@ def test_half_a_turn_from_the_goal_is_not_there() -> None:
     hinge, c = link(1.0), 0.5
     goal = art.goals.FramePose("link", hinge.pose("link", [c]))
     (held,) = Task(hinge, [0.0], goal, 1.0, (Effort(),)).phase().at_end
-    stages = reaching(hinge, goal, step=0.1, steps=4, velocity=0.0, input=0.0)
+    stages = reaching(hinge, goal, step=0.1, steps=4, weights={"velocity": 0.0, "input": 0.0})
     cost = ca.Function("cost", [ca.vertcat(*stages.full_symbols[0])], [stages.running])
     for away in (0.0, 0.3, 2.0, np.pi):
         rows = np.array(held.function([c + away, 0, 0, 0])).ravel()
@@ -154,5 +154,5 @@ def test_loops_stay_closed_from_a_singular_position() -> None:
     moved = plan(bars, flat, bent, **more)
     assert moved.converged
     assert np.abs(bars.constraint_residual(moved.q, 0.0)).max() < 1e-8
-    with pytest.warns(UserWarning, match=r"constraint 'loop1\..' is open by .* on the way"):
+    with pytest.warns(UserWarning, match=r"constraint 'loop1\..' is open by .* along the motion"):
         plan(bars, flat, -flat, **more)

@@ -60,7 +60,7 @@ def arm() -> art.Mechanism:
 
 @pytest.fixture(scope="module")
 def stages(arm: art.Mechanism) -> Stages:
-    return reaching(arm, GOAL, step=0.02, steps=25, effort=3000.0)
+    return reaching(arm, GOAL, step=0.02, steps=25, torque_limit=3000.0)
 
 
 def test_receding_horizon_reaches_the_goal(arm: art.Mechanism, stages: Stages) -> None:
@@ -166,6 +166,6 @@ def test_a_payload_that_the_model_does_not_have_leaves_no_offset(ur5: art.Mechan
 def test_bad_input_is_named(arm: art.Mechanism, stages: Stages) -> None:
     with pytest.raises(InputError, match="at least 2"):
         PathIntegral(stages, samples=1)
-    long = reaching(arm, GOAL, step=0.5, steps=300, effort=1e7)
+    long = reaching(arm, GOAL, step=0.5, steps=300, torque_limit=1e7)
     with pytest.raises(NumericalError, match="too long"):
         PathIntegral(long, samples=8).improve(np.array([0.0, 0.0, 1e3, 1e3]))

@@ -156,8 +156,8 @@ def test_jerk_limits_of_one_wheel() -> None:
         velocity_limit=2.0,
         acceleration_limit=3.0,
         jerk_limit=10.0,
-        start_velocity=0.9,
-        end_velocity=0.6,
+        v0=0.9,
+        goal_velocity=0.6,
     )
     assert moving.duration == pytest.approx(same.duration, rel=1e-3)
     slow = path_speed(wheel(damping=0.5), [[0.0], [3.0]], duration=4.0, friction={"hinge": 0.5}, **held)

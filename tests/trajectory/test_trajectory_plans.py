@@ -202,7 +202,7 @@ def test_simulations_are_looked_at_often_enough_and_not_too_often(duration: floa
     wheel.body("wheel", mass=1.0, inertia=(1.0, 1.0, 1.0))
     wheel.joint("hinge", art.Revolute(axis=(0, 0, 1)), "ground", "wheel")
     moved = plan(wheel, [0.0], [1.0], duration=duration, intervals=4, torque_limit=10 / duration**2)
-    assert len(moved.run().t) == looks + 1
+    assert len(moved.run(track=False).t) == looks + 1
     assert moved.end_error < 1e-6
 
 

@@ -9,23 +9,23 @@ import numpy as np
 import pytest
 
 from articulus.errors import InputError
-from articulus.motion.trajectory import PointMotion, point_to_point
 from articulus.motion.trajectory.extreme_motion import parts
+from articulus.motion.trajectory.point_motion import PointMotion, point_to_point
 
 
 def states(seed: int, count: int, n: int) -> dict[str, Any]:
     """Return random limits and states that can be left and reached."""
     rng = np.random.default_rng(seed)
     V, A, J = rng.uniform(0.5, 3.0, (3, n))
-    ends = {f"{end}_velocity": rng.uniform(-0.6, 0.6, (count, n)) * V for end in ("start", "end")}
+    ends = {name: rng.uniform(-0.6, 0.6, (count, n)) * V for name in ("v0", "goal_velocity")}
     most = np.sqrt(0.8 * J * V)
     ends |= {
-        f"{end}_acceleration": rng.uniform(-0.9, 0.9, (count, n)) * np.minimum(A, most)
-        for end in ("start", "end")
+        name: rng.uniform(-0.9, 0.9, (count, n)) * np.minimum(A, most)
+        for name in ("vdot0", "goal_acceleration")
     }
     places = {
-        end: rng.normal(size=(count, n)) * rng.choice([0.01, 1.0, 10.0], (count, 1))
-        for end in ("start", "end")
+        name: rng.normal(size=(count, n)) * rng.choice([0.01, 1.0, 10.0], (count, 1))
+        for name in ("q0", "goal")
     }
     return {**places, **ends, "velocity_limit": V, "acceleration_limit": A, "jerk_limit": J}
 
@@ -35,7 +35,7 @@ def check(run: PointMotion, given: dict[str, Any]) -> None:
     times = np.linspace(0, 1, 301) * np.asarray(run.duration)[..., None]
     for k in range(len(times)):
         (q, v, a, _), j = run[k].at(times[k]), run[k].jerk(times[k])
-        for x, name in ((q, "end"), (v, "end_velocity"), (a, "end_acceleration")):
+        for x, name in ((q, "goal"), (v, "goal_velocity"), (a, "goal_acceleration")):
             assert x[-1] == pytest.approx(given[name][k], abs=1e-8)
         for x, name in ((v, "velocity_limit"), (a, "acceleration_limit"), (j, "jerk_limit")):
             assert (np.abs(x) / given[name]).max() <= 1 + 1e-8
@@ -79,7 +79,7 @@ def test_one_motion_is_that_of_many(pushed: bool) -> None:
     with ThreadPoolExecutor(4) as pool:
         for motions in ([one(k) for k in range(40)], list(pool.map(one, range(40)))):
             assert [m.duration for m in motions] == many.duration.tolist()
-            for name in ("start", "least", "parts", "share", "ends", "jerk_limit"):
+            for name in ("q0", "least", "parts", "share", "ends", "jerk_limit"):
                 assert np.array_equal(
                     [getattr(m, name) for m in motions],
                     np.broadcast_to(getattr(many, name), (40, *getattr(many[0], name).shape)),
@@ -101,10 +101,10 @@ def test_the_same_by_ruckig() -> None:
     ours = point_to_point(**given)
     for k in range(60):
         asked = ruckig.InputParameter(2)
-        for end, name in (("current", "start"), ("target", "end")):
-            setattr(asked, f"{end}_position", given[name][k])
-            setattr(asked, f"{end}_velocity", given[f"{name}_velocity"][k])
-            setattr(asked, f"{end}_acceleration", given[f"{name}_acceleration"][k])
+        ends = {"current": ("q0", "v0", "vdot0"), "target": ("goal", "goal_velocity", "goal_acceleration")}
+        for end, names in ends.items():
+            for quantity, name in zip(("position", "velocity", "acceleration"), names):
+                setattr(asked, f"{end}_{quantity}", given[name][k])
         for name in ("velocity", "acceleration", "jerk"):
             setattr(asked, f"max_{name}", given[f"{name}_limit"])
         theirs = ruckig.Trajectory(2)
@@ -117,9 +117,9 @@ def test_bad_input_is_named() -> None:
     with pytest.raises(InputError, match=r"jerk_limit = 0\.0; expected finite numbers, above zero"):
         point_to_point([0.0], [1.0], velocity_limit=1.0, acceleration_limit=1.0, jerk_limit=0.0)
     with pytest.raises(InputError, match=r"speed at the start is 2 of its limit \(joint 1\)"):
-        point_to_point([0.0, 0.0], [1.0, 1.0], start_velocity=[0.0, 2.0], **limits)
+        point_to_point([0.0, 0.0], [1.0, 1.0], v0=[0.0, 2.0], **limits)
     with pytest.raises(InputError, match=r"speed that follows from the acceleration at the start is 1\.3"):
-        point_to_point([0.0], [1.0], start_velocity=0.8, start_acceleration=1.0, **limits)
+        point_to_point([0.0], [1.0], v0=0.8, vdot0=1.0, **limits)
     with pytest.raises(InputError, match=r"duration = 1 s is not possible for joint 0, whose least is 3\.17"):
         point_to_point([0.0], [1.0], duration=1.0, **limits)
     with pytest.raises(InputError, match=r"shapes that fit together"):
@@ -127,7 +127,7 @@ def test_bad_input_is_named() -> None:
     for duration in (np.inf, np.nan, np.array([3.0, 4.0])):
         with pytest.raises(InputError, match=r"expected one number of seconds"):
             point_to_point([[0.0], [0.0]], [[1.0], [2.0]], duration=duration, **limits)
-    with pytest.raises(InputError, match=r"start: found 'here'; expected numbers"):
+    with pytest.raises(InputError, match=r"q0: found 'here'; expected numbers"):
         point_to_point("here", [1.0], **limits)
     with pytest.raises(InputError, match=r"positions of no joints"):
         point_to_point([], [], **limits)
@@ -146,7 +146,7 @@ def test_moving_ends_of_any_size() -> None:
     speeds = rng.uniform(-1, 1, (2, count, n)) * V
     end = rng.normal(size=(count, n)) * V * time * 10 ** rng.uniform(-3, 1, (count, n))
     limits = {"velocity_limit": V, "acceleration_limit": A, "jerk_limit": J}
-    run = point_to_point(0.0, end, start_velocity=speeds[0], end_velocity=speeds[1], **limits)
+    run = point_to_point(0.0, end, v0=speeds[0], goal_velocity=speeds[1], **limits)
     T = np.asarray(run.duration)[:, None]
     q, v, a = (x[:, 0] for x in run.at(T)[:3])
     assert (np.abs(q - end) <= 1e-12 * (np.abs(end) + V * T)).all()
@@ -161,7 +161,7 @@ def test_moving_ends_of_any_size() -> None:
             assert (np.maximum(np.abs(top), np.abs(v)) <= V * (1 + 1e-12)).all()
             assert (np.abs(a) <= A * (1 + 1e-12)).all()
     one = {name: x[:1, 0] for name, x in limits.items()}
-    ends = {"start_velocity": speeds[0, :1, 0], "end_velocity": speeds[1, :1, 0]}
+    ends = {"v0": speeds[0, :1, 0], "goal_velocity": speeds[1, :1, 0]}
     with pytest.raises(InputError, match="is not possible for joint 0"):
         point_to_point(0.0, end[:1, 0], duration=float(run.least[0, 0]) * (1 - 1e-6), **ends, **one)
 
@@ -178,10 +178,10 @@ def test_no_shorter_duration_is_possible() -> None:
     v = rng.uniform(-0.6, 0.6, (2, count)) * V
     way = rng.normal(size=count) * 10 ** rng.uniform(-4, 2, count)
     states = {
-        "start_velocity": v[0],
-        "end_velocity": v[1],
-        "start_acceleration": a[0],
-        "end_acceleration": a[1],
+        "v0": v[0],
+        "goal_velocity": v[1],
+        "vdot0": a[0],
+        "goal_acceleration": a[1],
     }
     columns = {name: x[:, None] for name, x in states.items()}
     run = point_to_point(

@@ -4,6 +4,7 @@ rate, ends in motion, starts of frames, time, parameters, hulls that keep apart.
 from __future__ import annotations
 
 import inspect
+import warnings
 from dataclasses import dataclass
 
 import casadi as ca
@@ -105,7 +106,7 @@ def test_recipe_of_a_new_cost(arm: art.Mechanism, monkeypatch: pytest.MonkeyPatc
         ({"cost": lambda motion: motion.u}, r"cost: found .* from a function; expected one expression"),
         (
             {"cost": FunctionCost(lambda m: m.u[0] ** 2, weight=-1.0)},
-            "expected weights that are not negative",
+            "expected nonnegative weights",
         ),
         (
             {"conditions": [Condition("empty", lambda motion: 1.0, upper=2.0)]},
@@ -156,6 +157,20 @@ def test_least_time_within_limits_of_acceleration_and_jerk(hinge: art.Mechanism)
     assert forced.duration == pytest.approx(smooth.duration, rel=5e-4)
     both = plan(hinge, [0.0], [d], acceleration_limit=a, torque_rate_limit=2 * j, jerk_limit=10 * j, **given)
     assert both.duration == pytest.approx(smooth.duration, rel=5e-4)
+
+
+def test_limited_rates_do_not_swing(arm: art.Mechanism) -> None:
+    """A little of their squares, as "time" and "effort" have it, makes those of the joint smooth that has time left, and hardly costs any time."""
+    given = {"duration": (0.1, 5.0), "intervals": 20, "acceleration_limit": 8.0, "jerk_limit": 60.0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        open_, smooth = (
+            plan(arm, START, GOAL, cost=cost, torque_limit=1e5, **given)
+            for cost in ({"time": 1.0, "effort": 1e-4}, "time")
+        )
+    assert smooth.duration == pytest.approx(open_.duration, rel=1e-3)
+    swinging = [{each.name for each in found.chatter} for found in (open_, smooth)]
+    assert "jerk.joint2" in swinging[0] - swinging[1]
 
 
 # ends

@@ -16,8 +16,8 @@ def lifted(truss, rise, steps=5):
 
 
 def test_degrees_of_freedom():
-    assert trajectory.truss.octahedral(5).freedom == 30  # six legs a bay
-    assert trajectory.truss.double_octahedral(5).freedom == 15  # three
+    assert trajectory.truss.octahedral(5).dof == 30  # six legs a bay
+    assert trajectory.truss.double_octahedral(5).dof == 15  # three
 
 
 @pytest.mark.parametrize("make", [trajectory.truss.octahedral, trajectory.truss.double_octahedral])
@@ -25,7 +25,7 @@ def test_nodes_follow_and_rods_keep_their_lengths(make):
     truss = make(3)
     poses = lifted(truss, (0.1, 0.05, 0.05))
     motion = trajectory.truss.track_nodes(truss, poses)
-    assert not motion.complaints
+    assert not motion.violations
     rods = truss.lengths(motion.nodes, truss.rods) - truss.lengths(truss.nodes, truss.rods)
     assert np.abs(rods).max() < 1e-10  # Newton steps end at 1e-12
     for nodes, pose in zip(motion.nodes, poses):
@@ -38,7 +38,7 @@ def test_a_straight_lift_along_a_curve_is_the_same_for_every_bay():
     poses = lifted(truss, (0, 0, 0.4))
     for curve in (trajectory.truss.ShapeCurve(5), trajectory.truss.ShapeCurve(7, "bspline")):
         motion = trajectory.truss.follow_curve(truss, poses, curve)
-        assert not motion.complaints
+        assert not motion.violations
         heights = (2.0 + np.linspace(0, 0.4, 6)[1:]) / 4
         flat = np.sqrt(truss.lengths(truss.nodes)[0] ** 2 - 0.5**2)
         np.testing.assert_allclose(
@@ -62,10 +62,10 @@ def test_weights_sum_to_one_and_touch_both_ends(curve):
 def test_what_is_out_of_reach_is_told():
     truss = trajectory.truss.octahedral(2)
     motion = trajectory.truss.track_nodes(truss, lifted(truss, (0, 0, 3.0)))
-    assert any("leg" in c or "out of reach" in c for c in motion.complaints)
+    assert any("leg" in c or "out of reach" in c for c in motion.violations)
     cube = trajectory.Crate((0.0, 0.0, 1.0), (0.2, 0.2, 0.2))  # where the end itself has to be
     motion = trajectory.truss.track_nodes(truss, lifted(truss, (0, 0, 0.0), 1), obstacles=[cube], margin=0.3)
-    assert any("clearance" in c for c in motion.complaints)
+    assert any("clearance" in c for c in motion.violations)
 
 
 def test_bad_input_is_named():
@@ -110,7 +110,7 @@ def test_an_arm_of_seven_joints_keeps_its_elbow_clear_and_reaches_a_posture():
         obstacles=[ball],
         margin=0.02,
     )
-    assert not motion.complaints
+    assert not motion.violations
     assert motion.clearance.min() >= 0.02
     np.testing.assert_allclose(arm.pose("tool", motion.q), poses, atol=1e-9)
     # the places of the elbow that were found are reachable: as a wish they are met from the start of the free motion
@@ -125,7 +125,7 @@ def test_the_arm_of_the_library_has_the_corners_of_its_truss():
     poses = arm.poses(arm.neutral)
     corners = [poses[f"face{k}.{i}"][:3, 3] for k in range(1, 6) for i in (1, 2, 3)]
     np.testing.assert_allclose(corners, truss.nodes[3:], atol=1e-14)
-    assert arm.nv == truss.freedom
+    assert arm.nv == truss.dof
 
 
 def test_a_frame_half_a_turn_away_is_not_there():
@@ -136,9 +136,9 @@ def test_a_frame_half_a_turn_away_is_not_there():
     away = np.diag([-1.0, -1.0, 1.0, 1.0])[None]
     motion = trajectory.truss.track_frame(arm, "hand", away, [0.0])
     assert abs(motion.q[0, 0]) == pytest.approx(np.pi, abs=1e-9)
-    assert not motion.complaints
+    assert not motion.violations
     flipped = np.diag([1.0, -1.0, -1.0, 1.0])[None]  # about x: out of reach, and told so
-    assert trajectory.truss.track_frame(arm, "hand", flipped, [0.0]).complaints
+    assert trajectory.truss.track_frame(arm, "hand", flipped, [0.0]).violations
 
 
 def test_arms_and_poses_that_make_no_sense():

@@ -21,7 +21,7 @@ def test_a_point_on_the_way_costs_no_time(points: list) -> None:
 
 
 def test_points_are_passed_within_limits_faster_than_with_stops() -> None:
-    run = waypoints(POINTS, **LIMITS, start_velocity=[0.5, 0.0])
+    run = waypoints(POINTS, **LIMITS, v0=[0.5, 0.0])
     q, v, a, _ = run.at(run.t[run.visits])
     assert q == pytest.approx(POINTS, abs=1e-7)  # the solver's tolerance
     assert v[[0, -1]] == pytest.approx(np.array([[0.5, 0.0], [0.0, 0.0]]), abs=1e-7)
@@ -59,15 +59,15 @@ def test_bad_input_is_named() -> None:
     with pytest.raises(InputError, match=r"two equal points in a row"):
         waypoints([[0.0], [0.0], [1.0]], **LIMITS)
     with pytest.raises(InputError, match=r"speeds at the ends .* exceed"):
-        waypoints([[0.0], [1.0]], start_velocity=3.0, **LIMITS)
+        waypoints([[0.0], [1.0]], v0=3.0, **LIMITS)
     with pytest.raises(InputError, match=r"jerk_limit = .*above zero"):
         waypoints([[0.0], [1.0]], velocity_limit=1.0, acceleration_limit=1.0, jerk_limit=-1.0)
     with pytest.raises(
         InputError, match=r"velocity_limit = .*; expected a finite number, or one per joint, 1"
     ):
         waypoints([[0.0], [1.0]], velocity_limit=[1.0, 1.0], acceleration_limit=1.0, jerk_limit=1.0)
-    with pytest.raises(InputError, match=r"end_velocity = nan"):
-        waypoints([[0.0], [1.0]], end_velocity=np.nan, **LIMITS)
+    with pytest.raises(InputError, match=r"goal_velocity = nan"):
+        waypoints([[0.0], [1.0]], goal_velocity=np.nan, **LIMITS)
     with pytest.raises(InputError, match=r"intervals = 2\.0; expected a whole number"):
         waypoints([[0.0], [1.0]], intervals=2.0, **LIMITS)
     with pytest.raises(InputError, match=r"shape \(3, 0\)"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import Effort
 from articulus.bench.sections import BenchSection, sections
 from articulus.bench.table import as_json, as_markdown, as_table
-from articulus.errors import InputError
+from articulus.errors import ArticulusError, InputError
 
 __all__ = ["BenchReport", "FigureLimit", "Measurement", "measure", "run"]
 
@@ -74,8 +74,18 @@ def measure(quick: bool = False, show_progress: bool = False, only: Sequence[str
     parts = _select_sections(sections(quick), only)
     effort = Effort(QUICK_SECONDS, quick=True, rounds=2) if quick else Effort()
     facts = machine(effort.seconds)
-    rows = [row for part in (_with_progress(parts) if show_progress else parts) for row in part.rows(effort)]
+    rows = [
+        row for part in (_with_progress(parts) if show_progress else parts) for row in _rows(part, effort)
+    ]
     return BenchReport(facts, [row.with_share(1e9 * facts["peak_gflops"]) for row in rows])
+
+
+def _rows(part: BenchSection, effort: Effort) -> Iterator[Measurement]:
+    """Yield the rows of a section; an error ends the section, not the benchmark."""
+    try:
+        yield from part.rows(effort)
+    except (ArticulusError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+        yield Measurement(part.title, 0, failed=True, note=f"{type(error).__name__}: {error}")
 
 
 def _select_sections(parts: list[BenchSection], only: Sequence[str]) -> list[BenchSection]:

@@ -27,7 +27,7 @@ WALLS = {"left": (0, 1), "right": (0, -1), "front": (1, 1), "back": (1, -1)}
 
 
 def growth(effort: Effort) -> Iterator[Measurement]:
-    """Give the exponent with which a step grows with the pairs that touch; they are those that the broad phase leaves."""
+    """Yield the exponent with which a step grows with the pairs that touch; they are those that the broad phase leaves."""
     sizes = [4] if effort.quick else [12, 25, 50]
     bar = None if effort.quick else FigureLimit(1.3, at_least=False, unit="exponent")
     row = partial(Measurement, f"{sizes[-1]} spheres in a box, one step", 6 * sizes[-1], bar=bar)

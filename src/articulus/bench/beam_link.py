@@ -92,7 +92,7 @@ def path(loop: art.Loop, task: BeamTask, step: float) -> np.ndarray:
 
 
 def link(effort: Effort) -> Iterator[Measurement]:
-    """Give a beam on a hinge against Exudyn's ANCF cable, each with a step that reaches the same accuracy."""
+    """Yield a beam on a hinge against Exudyn's ANCF cable, each with a step that reaches the same accuracy."""
     for task in TASKS[:1] if effort.quick else TASKS:
         yield _row(
             replace(task, seconds=1.0, bar=None) if effort.quick else task, 8 if effort.quick else 64, effort

@@ -113,7 +113,7 @@ def _bare(plan: Any, runs: int, steps: int) -> Any:
 
 
 def arms(effort: Effort) -> Iterator[Measurement]:
-    """Give runs of a 7-revolute arm with PD, all parameters varied: against MuJoCo, the bare rollout, and on two threads."""
+    """Yield runs of a 7-revolute arm with PD, all parameters varied: against MuJoCo, the bare rollout, and on two threads."""
     steps = 100 if effort.quick else 1000
     with TemporaryDirectory(prefix="articulus-bench-") as place:
         study = _study(Path(place), 1, steps)
@@ -244,7 +244,7 @@ def _two_dask_workers(study: Path, effort: Effort) -> Measurement:
 
 
 def large(effort: Effort) -> Iterator[Measurement]:
-    """Give memory of a campaign of a million runs, and the time of a new process to know that nothing is left of it."""
+    """Yield memory of a campaign of a million runs, and the time of a new process to know that nothing is left of it."""
     runs = 20_000 if effort.quick else 1_000_000
     with TemporaryDirectory(prefix="articulus-bench-") as place:
         study, out = Path(place) / "pendulum.toml", Path(place) / "out"

@@ -18,7 +18,7 @@ def one_core_json(arguments: Sequence[str], environment: Mapping[str, str] | Non
     Parameters
     ----------
     arguments : sequence of str
-        Of the interpreter.
+        Arguments of the interpreter.
     environment : dict of str
         Variables besides those of this process.
 

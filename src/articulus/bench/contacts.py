@@ -32,11 +32,11 @@ MASSES = ((9.0, (0.0, 0.0, 0.0), (0.06, 0.25, 0.28)), (0.7, (0.0, 0.03, 0.0), (6
 """Mass [kg], center of mass [m] and moments of inertia [kg m^2] of trunk, hip, thigh and shank."""
 FOOT, FRICTION = 0.02, 0.8
 HEIGHTS = 5e-3
-"""Largest difference of the heights at which the trunk stands in both engines [m]: their contacts give way differently."""
+"""Largest difference of the heights at which the trunk stands in both engines [m]: their contacts yield differently."""
 
 
 def quadruped(effort: Effort) -> Iterator[Measurement]:
-    """Give a robot with 18 degrees of freedom that drops on four feet, RK4 at 1 ms, against MuJoCo's step on one thread."""
+    """Yield a robot with 18 degrees of freedom that drops on four feet, RK4 at 1 ms, against MuJoCo's step on one thread."""
     steps = 200 if effort.quick else 1000
     q, v = _start()
     call = partial(art.rollout, robot(), steps * STEP, q, v, components=feet(), step=STEP)
@@ -49,8 +49,8 @@ def quadruped(effort: Effort) -> Iterator[Measurement]:
         )
         return
     rival, heights = _mujoco(q[:PEER_RUNS], v[:PEER_RUNS], steps)
-    found: Run = ours.call()
-    gap = float(np.abs(found.q[:PEER_RUNS, -1, 6] - heights).max())
+    run: Run = ours.call()
+    gap = float(np.abs(run.q[:PEER_RUNS, -1, 6] - heights).max())
     if steps == 1000 and not gap <= HEIGHTS:
         yield row(failed=True, note=f"heights of the trunk differ by {gap:.1e} m")
         return

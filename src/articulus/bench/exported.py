@@ -30,8 +30,8 @@ void many(int n, const double *q, const double *v, const double *tau, double *vd
 """
 
 
-def exported(effort: Effort) -> Iterator[Measurement]:
-    """Give exported C of forward dynamics, gcc -O2, against Pinocchio's aba called from Python."""
+def c_export(effort: Effort) -> Iterator[Measurement]:
+    """Yield exported C of forward dynamics, gcc -O2, against Pinocchio's aba called from Python."""
     model = chain(7)
     title = "exported C of forward dynamics, gcc -O2, one state a call"
     row = partial(Measurement, title, model.nv, bar=FigureLimit(4))
@@ -40,7 +40,7 @@ def exported(effort: Effort) -> Iterator[Measurement]:
         return
     with TemporaryDirectory(prefix="articulus-bench-") as folder:
         states = tuple(np.ascontiguousarray(x[:ROWS]) for x in model.states(ROWS))
-        ours, found = _compiled(model, states, Path(folder))
+        ours, found = _contender(model, states, Path(folder))
         gap = difference([model.mechanism.forward_dynamics(*states)], [found])
         if not gap <= AGREE:
             yield row(failed=True, note=differs(gap))
@@ -51,7 +51,7 @@ def exported(effort: Effort) -> Iterator[Measurement]:
         yield race_row(row, ours, rivals, effort, f"agree to {gap:.0e}")
 
 
-def _compiled(model: Model, states: tuple[Array, ...], folder: Path) -> tuple[Contender, Array]:
+def _contender(model: Model, states: tuple[Array, ...], folder: Path) -> tuple[Contender, Array]:
     """Return the exported function as a contender, and what it gave."""
     export_quantities(model.mechanism, ["forward_dynamics"], folder, name="arm")
     loop = '#include "arm.h"\n' + MANY.format(nq=model.mechanism.nq, nv=model.nv)

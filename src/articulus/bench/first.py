@@ -32,7 +32,7 @@ POINTS = 1000
 
 
 def cold_quantities(effort: Effort) -> Iterator[Measurement]:
-    """Give the slowest cold first result of all quantities of a long chain, and that of the slowest derivatives."""
+    """Yield the slowest cold first result of all quantities of a long chain, and that of the slowest derivatives."""
     if effort.quick:
         return
     times: dict[str, float] = {}
@@ -52,7 +52,7 @@ def cold_quantities(effort: Effort) -> Iterator[Measurement]:
 
 
 def cold_parameters(effort: Effort) -> Iterator[Measurement]:
-    """Give cold first results of a long chain with ten named masses and two wrenches, and of derivatives by the masses."""
+    """Yield cold first results of a long chain with ten named masses and two wrenches, and of derivatives by the masses."""
     if effort.quick:
         return
     plain, named = chain(LONG), LibraryModel("named", _with_named_masses(chain(LONG)))
@@ -82,7 +82,7 @@ def _with_named_masses(model: Model) -> art.Mechanism:
 
 
 def first_runs(effort: Effort) -> Iterator[Measurement]:
-    """Give the time of a first short run, cold of long mechanisms and warm of 7 revolutes, and of a first linear model."""
+    """Yield the time of a first short run, cold of long mechanisms and warm of 7 revolutes, and of a first linear model."""
     with starter(SIMULATE) as start:
         for model, note in (
             () if effort.quick else ((chain(LONG), ""), (tree(), "30 degrees of freedom, free base"))
@@ -108,7 +108,7 @@ def _seconds(name: str, n: int, seconds: float, limit: float, note: str) -> Meas
 
 
 def linear_models(effort: Effort) -> Iterator[Measurement]:
-    """Give A, B, C, D about many states of 7 revolutes, per state, against a loop over Pinocchio's derivatives."""
+    """Yield A, B, C, D about many states of 7 revolutes, per state, against a loop over Pinocchio's derivatives."""
     model = chain(7)
     q, v, u = model.states(POINTS)
     ours = Contender("articulus", partial(model.mechanism.linearize, q, v, u), POINTS)

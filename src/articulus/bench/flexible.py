@@ -49,7 +49,7 @@ HUB_AGREE = 1e-6
 
 
 def planar_arm(effort: Effort) -> Iterator[Measurement]:
-    """Give a free motion of two flexible links against Exudyn's reduced bodies, each with a step that is exact enough.
+    """Yield a free motion of two flexible links against Exudyn's reduced bodies, each with a step that is exact enough.
 
     Exudyn's bodies have no shortening, so ours are at the level without it too; the note says what it costs more.
     """
@@ -66,13 +66,13 @@ def planar_arm(effort: Effort) -> Iterator[Measurement]:
     ways = [Contender(level, partial(_run, end, OUR_STEP, level)) for level in levels]
     ours, stiffened = race(ways, effort.seconds, effort.rounds)
     row = partial(row, ours_us=ours)
-    found = beside_exudyn(
+    comparison = beside_exudyn(
         row, lambda: flexible_arm.exudyn(end, round(end / EXUDYN_STEP)), exact, ALLOWED, effort
     )
-    if isinstance(found, Measurement):
-        yield found
+    if isinstance(comparison, Measurement):
+        yield comparison
         return
-    their_gap, peer = found
+    their_gap, peer = comparison
     note = notes(
         f"errors {gap:.1e} and {their_gap:.1e} m with steps of {OUR_STEP:g} and {EXUDYN_STEP:g} s",
         f"{stiffened / 1e3:.3g} ms with stiffening by motion, which Exudyn's bodies do not have",
@@ -97,7 +97,7 @@ def _tips(end: float, step: float) -> Array:
 
 
 def spatial_arms(effort: Effort) -> Iterator[Measurement]:
-    """Give forward dynamics of arms with three modes a link: beside as many rigid coordinates, and what more links cost."""
+    """Yield forward dynamics of arms with three modes a link: beside as many rigid coordinates, and what more links cost."""
     sizes = (2, 3, 4) if effort.quick else (6, 12, 18)
     arms, n = [spatial_arm(links) for links in sizes], sizes[0]
     rigid = chain(arms[0].nv).mechanism
@@ -170,7 +170,7 @@ def _round_trip(mechanism: art.Mechanism) -> float:
 
 
 def cold_arms(effort: Effort) -> Iterator[Measurement]:
-    """Give cold first results of arms with three modes a link."""
+    """Yield cold first results of arms with three modes a link."""
     if effort.quick:
         return
     for name, links, limit in (
@@ -194,7 +194,7 @@ def cold_arms(effort: Effort) -> Iterator[Measurement]:
 
 
 def derivatives(effort: Effort) -> Iterator[Measurement]:
-    """Give derivatives of forward dynamics beside CasADi's differentiation of the same recursion, as native code too."""
+    """Yield derivatives of forward dynamics beside CasADi's differentiation of the same recursion, as native code too."""
     short = _arm("consistent", ARM_MODES)
     yield _derivatives("two links of 4 modes in a plane", short, FigureLimit(5), effort)
     links = 2 if effort.quick else 6
@@ -244,7 +244,7 @@ def _derivatives_function(mechanism: art.Mechanism) -> ca.Function:
 
 
 def hub(effort: Effort) -> Iterator[Measurement]:
-    """Give 300 s of a free hub with six appendages and 141 modes in all; native code exists before the clock starts."""
+    """Yield 300 s of a free hub with six appendages and 141 modes in all; native code exists before the clock starts."""
     modes, end, checked = (12, 0.4, 0.2) if effort.quick else (141, 300.0, 5.0)
     bar = None if effort.quick else FigureLimit(30, at_least=False, unit="s")
     mechanism = art.load("hub_with_appendages", modes=modes)

@@ -119,7 +119,7 @@ def _links(exu: Any) -> tuple[Any, int]:
     carrier = system.AddMarker(items.MarkerBodyPosition(bodyNumber=ground))
     turn, spin, place, velocity = 0.0, 0.0, np.zeros(3), np.zeros(3)
     for payload, angle, rate in zip(PAYLOADS, ANGLES, RATES):
-        turn, spin, held = turn + angle, spin + rate, link(payload)
+        turn, spin, link_body = turn + angle, spin + rate, link(payload)
         frame = items.NodeRigidBodyRxyz(
             referenceCoordinates=[*place, 0.0, 0.0, turn], initialVelocities=[*velocity, 0.0, 0.0, spin]
         )
@@ -132,11 +132,11 @@ def _links(exu: Any) -> tuple[Any, int]:
         )
         nodes = [system.AddNode(frame), system.AddNode(modal)]
         body = system.AddObject(
-            items.ObjectFFRFreducedOrder(nodeNumbers=nodes, computeFFRFterms=True, **_reduced(exu, held))
+            items.ObjectFFRFreducedOrder(nodeNumbers=nodes, computeFFRFterms=True, **_reduced(exu, link_body))
         )
         root = system.AddMarker(items.MarkerNodePosition(nodeNumber=nodes[0]))
         system.AddObject(items.SphericalJoint(markerNumbers=[carrier, root]))
-        last = len(held.mass) - 1
+        last = len(link_body.mass) - 1
         carrier = system.AddMarker(
             items.MarkerSuperElementPosition(bodyNumber=body, meshNodeNumbers=[last], weightingFactors=[1.0])
         )
@@ -154,16 +154,16 @@ def _links(exu: Any) -> tuple[Any, int]:
     return system, sensor
 
 
-def _reduced(exu: Any, held: FlexibleLink) -> dict[str, Any]:
+def _reduced(exu: Any, link: FlexibleLink) -> dict[str, Any]:
     """Return the integrals of a body by Exudyn's names: sums over its mass points.
 
     A straight line of points has no inertia about itself; a little of it, which nothing turns, keeps the equations regular.
     """
-    x, psi = held.position, held.shapes
-    weight = np.repeat(held.mass, 3)[:, None]
+    x, psi = link.position, link.shapes
+    weight = np.repeat(link.mass, 3)[:, None]
     unit, arms = np.tile(np.eye(3), (len(x), 1)), _skew(x)
     turned = np.hstack([_skew(shape.reshape(-1, 3)) for shape in psi.T])
-    mass = held.mass.sum()
+    mass = link.mass.sum()
 
     def matrix(values: Array) -> Any:
         out = exu.MatrixContainer()
@@ -171,13 +171,13 @@ def _reduced(exu: Any, held: FlexibleLink) -> dict[str, Any]:
         return out
 
     return {
-        "stiffnessMatrixReduced": matrix(held.modes.stiffness),
-        "dampingMatrixReduced": matrix(held.modes.damping),
+        "stiffnessMatrixReduced": matrix(link.modes.stiffness),
+        "dampingMatrixReduced": matrix(link.modes.damping),
         "massMatrixReduced": matrix(psi.T @ (weight * psi)),
         "modeBasis": psi,
         "referencePositions": x.ravel(),
         "mass": mass,
-        "centerOfMass": held.mass @ x / mass,
+        "centerOfMass": link.mass @ x / mass,
         "inertia": arms.T @ (weight * arms) + np.diag([1e-4, 0.0, 0.0]),
         "mPsiTildePsi": turned.T @ (weight * psi),
         "mPsiTildePsiTilde": turned.T @ (weight * turned),

@@ -37,7 +37,7 @@ SAMPLE = 0.1
 
 
 def spin_up(effort: Effort) -> Iterator[Measurement]:
-    """Give the spin-up of Simo & Vu-Quoc against Exudyn's ANCF cable, each with a step that reaches the same accuracy."""
+    """Yield the spin-up of Simo & Vu-Quoc against Exudyn's ANCF cable, each with a step that reaches the same accuracy."""
     elements, end = (8, 2.0) if effort.quick else (64, 20.0)
     bar = None if effort.quick else FigureLimit(2)
     row = partial(

@@ -30,7 +30,7 @@ PEER_STATES = 60
 
 
 def synthesis(effort: Effort) -> Iterator[Measurement]:
-    """Give the time of an optimal controller of a lightly damped beam beside SLICOT's SB10AD, and that of an infeasible one."""
+    """Yield the time of an optimal controller of a lightly damped beam beside SLICOT's SB10AD, and that of an infeasible one."""
     for n, limit in QUICK if effort.quick else SIZES:
         bar = None if effort.quick else FigureLimit(limit, at_least=False, unit="s")
         yield _row(n, bar, effort)
@@ -39,9 +39,9 @@ def synthesis(effort: Effort) -> Iterator[Measurement]:
 
 def _row(n: int, bar: FigureLimit | None, effort: Effort) -> Measurement:
     name, plant = "Hinf synthesis, beam with two pairs of actuators and sensors", beam(n)
-    found = hinfsyn(plant, 2, 2)
+    found = hinfsyn(plant, measured=2, commands=2)
     note = f"gamma {found.gamma:.7g}, computed from the closed loop; {found.gamma / found.gamma_optimal - 1:.0e} above the least"
-    ours = Contender("articulus", lambda: hinfsyn(plant, 2, 2))
+    ours = Contender("articulus", lambda: hinfsyn(plant, measured=2, commands=2))
     rival = _slicot(plant) if n <= PEER_STATES else None
     if rival is None:
         (time,) = race([ours], effort.seconds, 2)
@@ -79,7 +79,7 @@ def _infeasible(n: int, bar: FigureLimit | None, effort: Effort) -> Measurement:
 
 def _refusal(plant: tuple) -> str:
     try:
-        hinfsyn(plant, 2, 2)
+        hinfsyn(plant, measured=2, commands=2)
     except InputError as error:
         return str(error)
     return "a controller"
@@ -103,7 +103,7 @@ def _slicot(plant: Matrices) -> Callable[[], Any] | None:
     if slycot is None:
         return None
     A, B, C, D = plant
-    start = 2 * hinfsyn(plant, 2, 2).gamma
+    start = 2 * hinfsyn(plant, measured=2, commands=2).gamma
     return lambda: slycot.sb10ad(len(A), 5, 6, 2, 2, start, A, B, C, D, gtol=1e-7)
 
 

@@ -24,7 +24,7 @@ ALLOWED = 1e-3
 
 
 def partition(effort: Effort) -> Iterator[Measurement]:
-    """Give the time of a step of structure, filter and controller: in parts, and as one first-order system."""
+    """Yield the time of a step of structure, filter and controller: in parts, and as one first-order system."""
     s = long_beam(12) if effort.quick else structure("satellite582")  # slow enough for the step
     parts = design_interaction(s, 0.1 * STEP if effort.quick else STEP)
     whole = Monolithic(SecondOrder.of(s).first_order(), parts)
@@ -58,17 +58,19 @@ def partition(effort: Effort) -> Iterator[Measurement]:
     sizes = [60] if effort.quick else [416, 833, 1666]
     runs = []
     for elements in sizes:
-        held = design_interaction(long_beam(elements))
+        design = design_interaction(long_beam(elements))
         runs.append(
-            Contender("articulus", partial(held.run, STEPS * held.step, None, held.structure.B[:, 0]), STEPS)
+            Contender(
+                "articulus", partial(design.run, STEPS * design.step, None, design.structure.B[:, 0]), STEPS
+            )
         )
     times = race(runs, effort.seconds, effort.rounds)
-    freedoms = [6 * elements for elements in sizes]
-    note = ", ".join(f"{n:,}: {t:.3g} us" for n, t in zip(freedoms, times))
+    dofs = [6 * elements for elements in sizes]
+    note = ", ".join(f"{n:,}: {t:.3g} us" for n, t in zip(dofs, times))
     row = partial(
         Measurement,
         "partitioned interaction, growth with degrees of freedom",
-        freedoms[-1],
+        dofs[-1],
         ours_us=times[-1],
         note=note,
     )
@@ -76,7 +78,7 @@ def partition(effort: Effort) -> Iterator[Measurement]:
         yield row()
     else:
         yield row(
-            value=exponent(freedoms, times),
+            value=exponent(dofs, times),
             unit="exponent",
             bar=FigureLimit(1.2, at_least=False, unit="exponent"),
         )

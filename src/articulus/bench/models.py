@@ -20,7 +20,7 @@ class JointedBody:
     Parameters
     ----------
     parent : int
-        Index of the link that it hangs on; -1 for the ground.
+        Index of the link that it is attached to; -1 for the ground.
     at : array, (4, 4) [-, m]
         Pose of the joint in the parent.
     mass : float [kg]
@@ -73,7 +73,7 @@ class Model:
 
 
 def chain(n: int) -> Model:
-    """Return `n` revolutes one after the other."""
+    """Return `n` revolutes one after another."""
     rng = np.random.default_rng(n)
     return Model(f"chain of {n}", tuple(_link(rng, i - 1) for i in range(n)))
 

@@ -21,7 +21,7 @@ MEASURED = (rows.forward, rows.generated_c, rows.inverse, rows.derivatives, runs
 
 
 def batches(effort: Effort) -> Iterator[Measurement]:
-    """Give the rows of batches with 256-bit vectors; none where the rows before them have no wider ones."""
+    """Yield the rows of batches with 256-bit vectors; none where the rows before them have no wider ones."""
     if width() <= LANES:
         return
     code = f"from {__name__} import main; main()"
@@ -32,7 +32,7 @@ def batches(effort: Effort) -> Iterator[Measurement]:
 
 
 def measure_narrow(effort: Effort) -> Iterator[Measurement]:
-    """Give the rows with the vectors of this process, their names and shares of the peak with this width."""
+    """Yield the rows with the vectors of this process, their names and shares of the peak with this width."""
     peak = 1e9 * peak_gflops(effort.seconds)
     for row in chain.from_iterable(give(effort) for give in ((rows.inverse,) if effort.quick else MEASURED)):
         yield replace(row, name=f"{row.name}, {64 * width()}-bit vectors").with_share(peak)

@@ -27,7 +27,7 @@ NO_TOPPRA, NO_RUCKIG = "toppra is not installed (extra `bench`)", "ruckig is not
 
 
 def path_speeds(effort: Effort) -> Iterator[Measurement]:
-    """Give the fastest run along one path and along many, beside toppra on the same points, torques and speeds."""
+    """Yield the fastest run along one path and along many, beside toppra on the same points, torques and speeds."""
     arm = art.load("rrc7")
     many = np.random.default_rng(5).uniform(-1, 1, (8 if effort.quick else PATHS, POINTS, arm.nq))
     yield _path(
@@ -88,16 +88,16 @@ def _toppra(arm: art.Mechanism, points: np.ndarray) -> Callable[[], Any] | None:
             ),
         ]
         path = toppra.SplineInterpolator(chords(points), points)
-        found = algorithm.TOPPRA(
+        planner = algorithm.TOPPRA(
             limits, path, gridpoints=np.linspace(0, 1, GRID + 1), solver_wrapper="seidel"
         )
-        return found.compute_trajectory(0, 0)
+        return planner.compute_trajectory(0, 0)
 
     return run
 
 
 def points(effort: Effort) -> Iterator[Measurement]:
-    """Give motions with limited jerk from state to state beside ruckig, and through waypoints, which the free ruckig does not compute offline."""
+    """Yield motions with limited jerk from state to state beside ruckig, and through waypoints, which the free ruckig does not compute offline."""
     rng = np.random.default_rng(0)
     count = 20 if effort.quick else 1000
     start, end = rng.normal(size=(2, count, 7))
@@ -108,7 +108,7 @@ def points(effort: Effort) -> Iterator[Measurement]:
     }
     speeds = rng.uniform(-0.5, 0.5, (2, count, 7)) * limits["velocity_limit"]
     for name, moving in (("rest to rest", 0.0), ("moving ends", 1.0)):
-        ends = {"start_velocity": moving * speeds[0], "end_velocity": moving * speeds[1]}
+        ends = {"v0": moving * speeds[0], "goal_velocity": moving * speeds[1]}
         yield _from_state_to_state(f"point to point, {name}", start, end, ends, limits, effort)
     one = {name: x[:1] for name, x in ends.items()}
     yield _from_state_to_state(
@@ -156,7 +156,7 @@ def _from_state_to_state(
 
     def theirs(k: int = 0) -> float:
         asked.current_position, asked.target_position = start[k], end[k]
-        asked.current_velocity, asked.target_velocity = ends["start_velocity"][k], ends["end_velocity"][k]
+        asked.current_velocity, asked.target_velocity = ends["v0"][k], ends["goal_velocity"][k]
         asked.max_velocity, asked.max_acceleration, asked.max_jerk = limits.values()
         solver.calculate(asked, found)
         return float(found.duration)

@@ -34,7 +34,7 @@ FORMS = {"map": (40.0, None), "expand": (12.0, 5.0), "loop": (None, 18.0)}
 
 
 def motions(effort: Effort) -> Iterator[Measurement]:
-    """Give planned motions of a 7-revolute arm, 100 intervals, beside CasADi's Opti."""
+    """Yield planned motions of a 7-revolute arm, 100 intervals, beside CasADi's Opti."""
     move = move_of("two_link", (1.0, 0.5), 10) if effort.quick else move_of("rrc7", GOAL, 100)
     ours, functions = _ours(move, effort)
     title, n, forms = f"planned motion, {move.intervals} intervals", move.arm.nv, FORMS
@@ -58,7 +58,7 @@ def motions(effort: Effort) -> Iterator[Measurement]:
 
 
 def first_plan(effort: Effort) -> Iterator[Measurement]:
-    """Give the time of the first plan of a new mechanism in a new process, with an empty cache."""
+    """Yield the time of the first plan of a new mechanism in a new process, with an empty cache."""
     with starter(FIRST) as start:
         cold = start.cold(
             LibraryModel("rrc7", art.load("rrc7")), ONE_STATE, 1 if effort.quick else 2

@@ -46,7 +46,7 @@ def interpreter() -> str | None:
 
 
 def solver(effort: Effort) -> Iterator[Measurement]:
-    """Give a soft goal of seven revolutes in 100 steps, with and without limits of the inputs."""
+    """Yield a soft goal of seven revolutes in 100 steps, with and without limits of the inputs."""
     methods = ["semi_implicit_euler"] if effort.quick else ["semi_implicit_euler", "rk4"]
     for method in methods:
         for limited in (False, True):
@@ -62,10 +62,10 @@ def _measure_method(method: str, limited: bool, effort: Effort) -> Iterator[Meas
     stages = _stages(model, goal, limit, method)
     x = np.zeros((STEPS + 1, 2 * n))
     call = partial(search, stages, x, np.tile(lead, (STEPS, 1)), tolerance=1e-9)
-    found = call()
+    outcome = call()
     (ours,) = race([Contender("articulus", call)], effort.seconds, effort.rounds)
     name = f"soft goal, 100 {'RK4' if method == 'rk4' else 'Euler'} steps{', limits' if limited else ''}"
-    each = ours / found.iterations
+    each = ours / outcome.iterations
     if (python := interpreter()) is None:
         yield Measurement(
             f"{name}, one iteration",
@@ -78,22 +78,30 @@ def _measure_method(method: str, limited: bool, effort: Effort) -> Iterator[Meas
         )
         return
     theirs = _crocoddyl(python, model, goal, lead, limit, method, 3 if effort.quick else 20)
-    yield from _rows(name, n, found, ours, theirs, method, effort)
+    yield from _rows(name, n, outcome, ours, theirs, method, effort)
 
 
 def _rows(
-    name: str, n: int, found: SearchOutcome, ours: float, theirs: dict[str, Any], method: str, effort: Effort
+    name: str,
+    n: int,
+    outcome: SearchOutcome,
+    ours: float,
+    theirs: dict[str, Any],
+    method: str,
+    effort: Effort,
 ) -> Iterator[Measurement]:
-    gap = abs(found.cost - theirs["cost"]) / abs(theirs["cost"])
+    gap = abs(outcome.cost - theirs["cost"]) / abs(theirs["cost"])
     peer = f"Crocoddyl {theirs['version']}"
-    worse = found.cost > (1 + AGREE) * theirs["cost"]
-    if not found.converged or (method != "rk4" and (worse if not theirs["converged"] else not gap <= AGREE)):
+    worse = outcome.cost > (1 + AGREE) * theirs["cost"]
+    if not outcome.converged or (
+        method != "rk4" and (worse if not theirs["converged"] else not gap <= AGREE)
+    ):
         yield Measurement(
-            name, n, failed=True, note=f"costs {found.cost:.6g} and {theirs['cost']:.6g} ({found.status})"
+            name, n, failed=True, note=f"costs {outcome.cost:.6g} and {theirs['cost']:.6g} ({outcome.status})"
         )
         return
-    each, other = ours / found.iterations, 1e6 * theirs["seconds"] / theirs["iterations"]
-    note = f"{found.iterations} and {theirs['iterations']} iterations; costs agree to {gap:.0e}"
+    each, other = ours / outcome.iterations, 1e6 * theirs["seconds"] / theirs["iterations"]
+    note = f"{outcome.iterations} and {theirs['iterations']} iterations; costs agree to {gap:.0e}"
     if not theirs["converged"]:
         note += "; Crocoddyl did not converge"
     if method == "rk4":
@@ -174,13 +182,13 @@ def _crocoddyl(
 
 
 def path_integral(effort: Effort) -> Iterator[Measurement]:
-    """Give one call of the path-integral controller on seven revolutes, noise, cost and weights included."""
+    """Yield one call of the path-integral controller on seven revolutes, noise, cost and weights included."""
     model = chain(3 if effort.quick else 7)
     n, samples = model.nv, 64 if effort.quick else PREDICTIONS
     limits = {"semi_implicit_euler": 8.0} if effort.quick else {"semi_implicit_euler": 8.0, "rk4": 20.0}
     for method, limit in limits.items():
         goal = 0.3 * model.states(1)[0][0]
-        stages = reaching(model.mechanism, goal, step=STEP, steps=HORIZON, effort=50.0, method=method)
+        stages = reaching(model.mechanism, goal, step=STEP, steps=HORIZON, torque_limit=50.0, method=method)
         law = PathIntegral(stages, samples=samples)
         ours = Contender("articulus", partial(law.improve, np.zeros(2 * n)))
         name = f"path integral, {samples} x {HORIZON} {'RK4' if method == 'rk4' else 'Euler'} steps"

@@ -26,7 +26,7 @@ AGREE = 1e-4
 
 
 def mu(effort: Effort) -> Iterator[Measurement]:
-    """Give upper and lower bounds over frequencies of a random model, beside the upper bound alone of SLICOT's AB13MD."""
+    """Yield upper and lower bounds over frequencies of a random model, beside the upper bound alone of SLICOT's AB13MD."""
     for name, blocks, limit in STRUCTURES[: 1 if effort.quick else None]:
         M = responses(sum(abs(r) for r, _ in blocks), 20 if effort.quick else FREQUENCIES)
         found = mussv(M, blocks)

@@ -67,7 +67,7 @@ class Effort:
 
 
 def forward(effort: Effort) -> Iterator[Measurement]:
-    """Give forward dynamics of chains and of a tree against Pinocchio's ABA."""
+    """Yield forward dynamics of chains and of a tree against Pinocchio's ABA."""
     yield batch_row("forward_dynamics", _chain(7), FigureLimit(20), effort)
     if effort.quick:
         return
@@ -80,13 +80,13 @@ def forward(effort: Effort) -> Iterator[Measurement]:
 
 
 def inverse(effort: Effort) -> Iterator[Measurement]:
-    """Give inverse dynamics and the mass matrix against Pinocchio's RNEA and CRBA."""
+    """Yield inverse dynamics and the mass matrix against Pinocchio's RNEA and CRBA."""
     yield batch_row("inverse_dynamics", _chain(7), FigureLimit(20), effort)
     yield batch_row("mass_matrix", _chain(7), FigureLimit(15), effort)
 
 
 def derivatives(effort: Effort) -> Iterator[Measurement]:
-    """Give derivatives of forward dynamics against Pinocchio's recursive ones."""
+    """Yield derivatives of forward dynamics against Pinocchio's recursive ones."""
     yield batch_row("derivatives", _chain(7), FigureLimit(10), effort)
     if not effort.quick:
         yield batch_row("derivatives", _chain(30), FigureLimit(8), effort)
@@ -124,7 +124,7 @@ def race_row(
 
 
 def generated_c(effort: Effort) -> Iterator[Measurement]:
-    """Give forward dynamics of 7 revolutes against the same expression as C code of CasADi's."""
+    """Yield forward dynamics of 7 revolutes against the same expression as C code of CasADi's."""
     model = _chain(7)
     ours, states = _ours("forward_dynamics", model)
     row = partial(Measurement, TITLE["forward_dynamics"], model.nv, bar=FigureLimit(7))
@@ -142,7 +142,7 @@ def generated_c(effort: Effort) -> Iterator[Measurement]:
 
 
 def mujoco(effort: Effort) -> Iterator[Measurement]:
-    """Give forward dynamics of 7 revolutes against MuJoCo's batch interface; only informs."""
+    """Yield forward dynamics of 7 revolutes against MuJoCo's batch interface; only informs."""
     model = _chain(7)
     ours, states = _ours("forward_dynamics", model)
     row = partial(Measurement, TITLE["forward_dynamics"], model.nv)
@@ -173,7 +173,7 @@ def _checked_race(
 
 
 def one_state(effort: Effort) -> Iterator[Measurement]:
-    """Give a prepared call and the public method for one state against `pin.aba`; the figure is a part of its time."""
+    """Yield a prepared call and the public method for one state against `pin.aba`; the figure is a part of its time."""
     model = _chain(7)
     state = [np.ascontiguousarray(x[0]) for x in model.states(1)]
     prepared = model.mechanism.kernel("forward_dynamics").bind(*state, out=np.zeros(model.nv))
@@ -190,7 +190,7 @@ def one_state(effort: Effort) -> Iterator[Measurement]:
 def _single_rows(
     model: Model, state: Sequence[Array], ways: Sequence[tuple], effort: Effort
 ) -> Iterator[Measurement]:
-    """Give a row for each way (name, call, its result, limit) to compute one state."""
+    """Yield a row for each way (name, call, its result, limit) to compute one state."""
     calls = [Contender(name, call) for name, call, _, _ in ways]
     if peers.pinocchio():
         calls.append(Contender("Pinocchio aba, one call", _twin(model).call("aba", *state)))
@@ -211,7 +211,7 @@ def _single_rows(
 
 
 def growth(effort: Effort) -> Iterator[Measurement]:
-    """Give the exponent with which the time of forward dynamics grows with the number of bodies."""
+    """Yield the exponent with which the time of forward dynamics grows with the number of bodies."""
     sizes = (7, 10) if effort.quick else (10, 30, 100, 300, 1000)
     bar = None if effort.quick else FigureLimit(1.1, at_least=False, unit="exponent")
     row = partial(Measurement, f"forward dynamics, batch, growth from {sizes[0]}", sizes[-1], bar=bar)
@@ -244,7 +244,7 @@ def _gap(model: Model, states: Sequence[Array]) -> float:
 
 
 def cold_start(effort: Effort) -> Iterator[Measurement]:
-    """Give the time to the first result with an empty cache; the slower of one state and a batch counts."""
+    """Yield the time to the first result with an empty cache; the slower of one state and a batch counts."""
     sizes, limits, times = (7, 30, 100), (1.0, 4.0, 12.0), []
     with starter() as start:
         for n, limit in zip(sizes, limits):
@@ -257,7 +257,7 @@ def cold_start(effort: Effort) -> Iterator[Measurement]:
 
 
 def warm_start(effort: Effort) -> Iterator[Measurement]:
-    """Give the time to the first result from a filled cache, and that of the import."""
+    """Yield the time to the first result from a filled cache, and that of the import."""
     sizes = (7,) if effort.quick else (7, 30, 100)
     repeats = 1 if effort.quick else 5
     imports: list[float] = []

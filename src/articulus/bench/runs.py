@@ -43,7 +43,7 @@ OUR_STEP, EXUDYN_STEP = 0.05, 0.005
 
 
 def rollouts(effort: Effort) -> Iterator[Measurement]:
-    """Give RK4 rollouts of chains with a PD controller, per step, against MuJoCo on one thread."""
+    """Yield RK4 rollouts of chains with a PD controller, per step, against MuJoCo on one thread."""
     yield _rollouts(7, 256, FigureLimit(20), effort)
     if not effort.quick:
         yield _rollouts(30, 64, FigureLimit(15), effort)
@@ -71,7 +71,7 @@ def _rollouts(n: int, runs: int, bar: FigureLimit, effort: Effort) -> Measuremen
 
 
 def two_threads(effort: Effort) -> Iterator[Measurement]:
-    """Give such rollouts on two threads against one thread of our own; short, to find moments with two quiet cores."""
+    """Yield such rollouts on two threads against one thread of our own; short, to find moments with two quiet cores."""
     ours, *_ = _ours(7, 512, 100)
 
     def on(threads: int) -> None:
@@ -103,7 +103,7 @@ def _steps(effort: Effort) -> int:
 
 
 def excavator(effort: Effort) -> Iterator[Measurement]:
-    """Give the Cat 215B with hydraulics at 1 kHz, its operator in RESOLVED mode at 100 Hz, samples at 100 Hz."""
+    """Yield the Cat 215B with hydraulics at 1 kHz, its operator in RESOLVED mode at 100 Hz, samples at 100 Hz."""
     law = ResolvedRate(
         resolved_command(),
         kp=(2.0, 3.0, 2.0, 2.0),
@@ -119,7 +119,7 @@ def excavator(effort: Effort) -> Iterator[Measurement]:
 
 
 def python_controller(effort: Effort) -> Iterator[Measurement]:
-    """Give 7 revolutes with a PD controller that is a Python function, called at 1 kHz."""
+    """Yield 7 revolutes with a PD controller that is a Python function, called at 1 kHz."""
     n = 7
     target, kp, kd = np.zeros(n), np.full(n, KP), np.full(n, KD)
 
@@ -153,7 +153,7 @@ def _overhead(call: Callable[[], Run]) -> str:
 
 
 def closed_loops(effort: Effort) -> Iterator[Measurement]:
-    """Give 10 s of a row of four-bar linkages against Exudyn, each with a step that just reaches the same accuracy.
+    """Yield 10 s of a row of four-bar linkages against Exudyn, each with a step that just reaches the same accuracy.
 
     The figure is the time of the steps without the set-up, which the note gives for both: ours derives and loads or
     builds native code. The bars stay parallel, so that the exact angle is that of one pendulum.
@@ -223,7 +223,7 @@ def exact_angle(loops: int, end: float) -> float:
 
 
 def first_run(effort: Effort) -> Iterator[Measurement]:
-    """Give the time to the end of a first run of 1 s of 7 revolutes with PD, from an empty and from a filled cache."""
+    """Yield the time to the end of a first run of 1 s of 7 revolutes with PD, from an empty and from a filled cache."""
     with starter(RUN) as start:
         if not effort.quick:
             cold = start.cold(chain(7), ONE_STATE, 3)
@@ -233,7 +233,7 @@ def first_run(effort: Effort) -> Iterator[Measurement]:
 
 
 def first_loops(effort: Effort) -> Iterator[Measurement]:
-    """Give the processor time after the import to the end of a first run of 0.1 s with closed loops, cache empty and filled."""
+    """Yield the processor time after the import to the end of a first run of 0.1 s with closed loops, cache empty and filled."""
     sizes = (5,) if effort.quick else (10, 20, 40)
     platform = LibraryModel("stewart", art.load("stewart_platform"))
     rows = [LibraryModel(f"four_bars_{n}", art.load("n_four_bar", n=n)) for n in sizes]

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from articulus.bench.models import chain
 from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import Effort
+from articulus.bench.timing import Contender, race
 from articulus.model.load import load
-from articulus.parallel import TaskGraph, cp_misf, df_ihs, measure
+from articulus.parallel import SegmentedChain, TaskGraph, cp_misf, df_ihs, measure
 
 NEAR = 50
 """How far back a random task looks for what it needs."""
@@ -28,12 +30,12 @@ def random_graph(tasks: int, seed: int) -> TaskGraph:
 
 
 def schedules(effort: Effort) -> Iterator[Measurement]:
-    """Give the time of a list schedule of many tasks, and how near the search comes to its bound."""
+    """Yield the time of a list schedule of many tasks, and how near the search comes to its bound."""
     spent = []
     for seed in range(3):
         graph = random_graph(1000 if effort.quick else 10_000, seed)
         begun = time.process_time()
-        found = cp_misf(graph, 16)
+        schedule = cp_misf(graph, 16)
         spent.append(time.process_time() - begun)
     yield Measurement(
         f"CP/MISF, {len(graph)} tasks on 16 processors",
@@ -42,8 +44,8 @@ def schedules(effort: Effort) -> Iterator[Measurement]:
         value=min(spent),
         unit="s",
         bar=FigureLimit(1.0, at_least=False, unit="s"),
-        failed=bool(found.faults()),
-        note=f"processor time; at most {100 * found.error:.2g} % above the optimum",
+        failed=bool(schedule.findings()),
+        note=f"processor time; at most {100 * schedule.error:.2g} % above the optimum",
     )
     errors, seconds = [], 1.0 if effort.quick else 10.0
     for seed in range(3):
@@ -59,7 +61,7 @@ def schedules(effort: Effort) -> Iterator[Measurement]:
 
 
 def distribution(effort: Effort) -> Iterator[Measurement]:
-    """Give the time of a prepared call of forward dynamics within which 99.9 % are done, in a pinned thread."""
+    """Yield the time of a prepared call of forward dynamics within which 99.9 % are done, in a pinned thread."""
     for name in ("rrc7", "cat215b"):
         arm = load(name)
         x = np.full(arm.nv, 0.1)
@@ -71,4 +73,36 @@ def distribution(effort: Effort) -> Iterator[Measurement]:
             arm.nv,
             1e6 * found.quantile(0.999),
             note=f"fastest {fastest:.2g} us, worst {worst:.3g} us, {int(found.stolen.sum())} calls stolen by the system",
+        )
+
+
+def segments(effort: Effort) -> Iterator[Measurement]:
+    """Yield the time of one state of a long chain with a segment in each lane, beside the serial recursion."""
+    for n in (30,) if effort.quick else (100, 300, 1000):
+        model = chain(n)
+        q, v, tau = (x[0].copy() for x in model.states(1))
+        parts, serial = (
+            SegmentedChain(model.mechanism),
+            model.mechanism.kernel("forward_dynamics").bind(q, v, tau),
+        )
+        found, expected = parts.forward_dynamics(q, v, tau), model.mechanism.forward_dynamics(q, v, tau)
+        off = float(np.abs(found - expected).max() / np.abs(expected).max())
+        ours, other = race(
+            [
+                Contender("segments", lambda p=parts, x=(q, v, tau): p.forward_dynamics(*x), 1),  # type: ignore[misc]
+                Contender("serial", serial, 1),
+            ],
+            effort.seconds,
+        )
+        yield Measurement(
+            "forward dynamics, one state, a segment in each lane",
+            n,
+            ours,
+            "articulus, serial",
+            other,
+            value=ours,
+            unit="us",
+            bar=FigureLimit(32.0, at_least=False, unit="us") if n == 1000 else None,
+            failed=off > 1e-8,
+            note=f"agree to {off:.0e} of the largest acceleration",
         )

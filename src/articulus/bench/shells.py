@@ -18,7 +18,7 @@ ALLOWED = 1e-6
 
 
 def modes(effort: Effort) -> Iterator[Measurement]:
-    """Give assembly and the lowest modes of a plate clamped at one side, with all six degrees of freedom a node: thin, and thick."""
+    """Yield assembly and the lowest modes of a plate clamped at one side, with all six degrees of freedom a node: thin, and thick."""
     yield from _modes(effort, "shells", thick=False)
     yield from _modes(effort, "thick shells", thick=True)
 

@@ -27,7 +27,7 @@ BATCH, LANES, RUNS = 256, 1024, 1000
 
 
 def orbits(effort: Effort) -> Iterator[Measurement]:
-    """Give a day under J2 to a millimeter: one orbit, and one of a batch."""
+    """Yield a day under J2 to a millimeter: one orbit, and one of a batch."""
     s, day = orbit_day.ORBIT.state(), 86400.0
     step = 150.0
 
@@ -56,16 +56,18 @@ def orbits(effort: Effort) -> Iterator[Measurement]:
 
 
 def wheels(effort: Effort) -> Iterator[Measurement]:
-    """Give a step of the hub with three wheels in orbit under feedback, one run and in a batch, and a Monte Carlo."""
+    """Yield a step of the hub with three wheels in orbit under feedback, one run and in a batch, and a Monte Carlo."""
     q0, v0 = wheel_pointing.start()
     loop, steps = art.Loop(wheel_pointing.hub(), components=wheel_pointing.parts()), 6000
-    given: dict[str, Any] = {"method": "rk4", "step": 0.1}
+    settings: dict[str, Any] = {"method": "rk4", "step": 0.1}
     batch = 16 if effort.quick else BATCH
     at = [np.tile(x, (batch, 1)) for x in (q0, v0)]
     one, many = race(
         [
-            Contender("one", lambda: loop.simulate(600.0, q0, v0, sample=600.0, outputs=(), **given), steps),
-            Contender("batch", lambda: loop.rollout(600.0, *at, **given), steps * batch),
+            Contender(
+                "one", lambda: loop.simulate(600.0, q0, v0, sample=600.0, outputs=(), **settings), steps
+            ),
+            Contender("batch", lambda: loop.rollout(600.0, *at, **settings), steps * batch),
         ],
         effort.seconds,
         effort.rounds,
@@ -83,7 +85,7 @@ def wheels(effort: Effort) -> Iterator[Measurement]:
     count = 32 if effort.quick else RUNS
     q, v = np.tile(q0, (count, 1)), np.tile(v0, (count, 1))
     v[:, :3] += 0.01 * rng.normal(size=(count, 3))
-    (run,) = race([Contender("runs", lambda: loop.rollout(600.0, q, v, **given))], effort.seconds, 2)
+    (run,) = race([Contender("runs", lambda: loop.rollout(600.0, q, v, **settings))], effort.seconds, 2)
     yield Measurement(
         f"Monte Carlo of {count} runs of 10 minutes of it",
         9,
@@ -96,7 +98,7 @@ def wheels(effort: Effort) -> Iterator[Measurement]:
 
 
 def panels(effort: Effort) -> Iterator[Measurement]:
-    """Give a step of a hub with a chain of hinged panels, in orbit and with feedback of attitude."""
+    """Yield a step of a hub with a chain of hinged panels, in orbit and with feedback of attitude."""
     sizes = [4] if effort.quick else list(BASILISK_PANELS)
     runs = []
     for count in sizes:
@@ -151,13 +153,13 @@ def craft_with_panels(count: int) -> tuple[art.Mechanism, list]:
             damping=0.002,
         )
         parent = f"panel{k}"
-    law = c.MrpFeedback("hub", stiffness=3.5, damping=30.0, period=0.1, name="law")
+    law = c.spacecraft.MrpFeedback("hub", stiffness=3.5, damping=30.0, period=0.1, name="law")
     axes, names = wheel_pointing.AXES, wheel_pointing.NAMES
     wheels = [c.ReactionWheel("hub", 0.08, axis, name=name) for axis, name in zip(axes, names)]
     return m, [
         c.CentralGravity(),
-        c.InertialPointing(),
+        c.spacecraft.InertialPointing(),
         law,
-        c.TorqueAllocation("law.torque", axes, names),
+        c.spacecraft.TorqueAllocation("law.torque", axes, names),
         *wheels,
     ]

@@ -19,7 +19,7 @@ EXACT = 56.08028401
 
 
 def example(effort: Effort) -> Iterator[Measurement]:
-    """Give the time of the whole inversion, normal form to checked result, by both methods."""
+    """Yield the time of the whole inversion, normal form to checked result, by both methods."""
     for method in ("collocation", "picard"):
         found = inverse(2.0, method, tolerance=1e-8)
         off = abs(float(np.interp(np.pi, found.t, found.inputs[:, 0])) - EXACT)

@@ -58,7 +58,7 @@ def highs(stages: list[Stage]) -> float:
 
 
 def programs(effort: Effort) -> Iterator[Measurement]:
-    """Give the whole solution by the banded interior point beside HiGHS and HPIPM, and how its time grows with the number of stages."""
+    """Yield the whole solution by the banded interior point beside HiGHS and HPIPM, and how its time grows with the number of stages."""
     counts = (20, 60) if effort.quick else (100, 3000)
     times = []
     for count in counts:

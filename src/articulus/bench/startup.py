@@ -97,7 +97,7 @@ class Starter:
 
 @contextmanager
 def starter(first: str = DYNAMICS) -> Iterator[Starter]:
-    """Give a starter whose files are removed afterwards."""
+    """Yield a starter whose files are removed afterwards."""
     with TemporaryDirectory(prefix="articulus-bench-") as folder:
         yield Starter(Path(folder), first)
 

@@ -39,7 +39,7 @@ def law(points: int, steps: int) -> FeedbackLaw:
 
 
 def three_states(effort: Effort) -> Iterator[Measurement]:
-    """Give the time of a whole law and of one point and evaluation, and two threads beside one."""
+    """Yield the time of a whole law and of one point and evaluation, and two threads beside one."""
     points, steps = (QUICK, 48) if effort.quick else (POINTS, STEPS)
     found = law(points, steps)
     evaluations = points**3 * steps * (1 + found.corrections)

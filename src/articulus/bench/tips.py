@@ -22,12 +22,12 @@ POSE = {"shoulder": -0.6, "elbow": 2.2}
 COLD = """
 from articulus.motion.inversion import Line, Profile, tip_torques
 path = Line((0.5, 0.3), (0.983, 0.3), Profile(1.0, law="sine"))
-tip_torques(mechanism, "tip", path, ["shoulder", "elbow"], q={"shoulder": -0.6, "elbow": 2.2})
+tip_torques(mechanism, "tip", path, ["shoulder", "elbow"], guess={"shoulder": -0.6, "elbow": 2.2})
 """
 
 
 def torques(effort: Effort) -> Iterator[Measurement]:
-    """Give the time of a whole inversion of 1 s at steps of 1 ms, and how it grows."""
+    """Yield the time of a whole inversion of 1 s at steps of 1 ms, and how it grows."""
     step = 4e-3 if effort.quick else 1e-3
     plain, closed = arm(), spatial_chain()
     calls = (
@@ -48,7 +48,7 @@ def torques(effort: Effort) -> Iterator[Measurement]:
 
 
 def cold_torques(effort: Effort) -> Iterator[Measurement]:
-    """Give the time of the first inversion in a new process with an empty cache."""
+    """Yield the time of the first inversion in a new process with an empty cache."""
     if effort.quick:
         return
     with starter(COLD) as start:
@@ -72,12 +72,14 @@ def planar_chain(links: int) -> art.Mechanism:
 
 def _planar(mechanism: art.Mechanism, duration: float, step: float, pad: float | None = None) -> Inversion:
     path = Line((0.5, 0.3), (0.983, 0.3), Profile(duration, law="sine"))
-    return tip_torques(mechanism, "tip", path, ("shoulder", "elbow"), q=POSE, step=step, pre=pad, post=pad)
+    return tip_torques(
+        mechanism, "tip", path, ("shoulder", "elbow"), guess=POSE, step=step, pre=pad, post=pad
+    )
 
 
 def _closed(mechanism: art.Mechanism, step: float) -> Inversion:
     path = Line((0.43, 1.43), (0.63, 1.23), Profile(1.0, law="sine"))
-    return tip_torques(mechanism, "tip", path, ("joint2", "joint3"), q=CLOSED, step=step)
+    return tip_torques(mechanism, "tip", path, ("joint2", "joint3"), guess=CLOSED, step=step)
 
 
 def _chain(mechanism: art.Mechanism, step: float) -> Inversion:

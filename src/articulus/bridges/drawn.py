@@ -29,7 +29,7 @@ class DrawnSolid:
     color : tuple of four float
         Red, green, blue and opacity from 0 to 1.
     vertices, triangles : array, (n, 3) [m], (m, 3)
-        Of a mesh.
+        Vertices and triangles of a mesh.
     """
 
     kind: str

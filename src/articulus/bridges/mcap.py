@@ -228,7 +228,7 @@ def read_mcap(place: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     """Return the numbers of the JSON messages of an MCAP log as columns over the times of the log, and their units.
 
     Columns are called by topic and field: "joint_states.position.lift" where a list of names stands beside a list of numbers, else
-    "topic.field". Messages of other encodings are left out; a log without any JSON message is refused with what it holds. A log that was
+    "topic.field". Messages of other encodings are omitted; a log without any JSON message is refused with what it holds. A log that was
     cut off is read as far as it goes.
     """
     reader = require("mcap.reader", "read_record", "mcap")

@@ -148,8 +148,8 @@ def stepped(
     ports = (inputs,) if isinstance(inputs, str) else tuple(inputs)
     outside = [FrameWrench(frame, (0.0,) * 6, name=f"{WRENCH}.{frame}") for frame in frames]
     ports += tuple(f"{each.name}.wrench" for each in outside)
-    given = loop.system.network.components
-    network = Network(loop.mechanism.description, (*given, *outside), False, (), ports)
+    own_components = loop.system.network.components
+    network = Network(loop.mechanism.description, (*own_components, *outside), False, (), ports)
     for port in ports:
         if port not in network.injected:
             raise InputError(
@@ -193,7 +193,7 @@ def of_study(study: Study, what: str) -> dict[str, Any]:
     if s.events:
         names = ", ".join(f"'{e.name}'" for e in s.events)
         raise UnsupportedOperation(
-            f"{what}: the study has events ({names}), which are looked for between steps; expected none: a stop as the component joint_stop, a "
+            f"{what}: the study has events ({names}), which are located between steps; expected none: a stop as the component joint_stop, a "
             "contact as the component contact"
         )
     return {

@@ -20,7 +20,7 @@
         t         number        time of the state that it is about [s]
         period    number or null   of the discrete model of a loop with sampled components [s]
         poles     [{re, im, omega, zeta}]   [rad/s; rad/s; rad/s; -], by rising omega; zeta null at the origin;
-                                            poles at -infinity (values that are only passed on) are left out
+                                            poles at -infinity (values that are only passed on) are omitted
         states    int           number of states, poles at -infinity included
         response  null where nothing can be pushed (no joint has a degree of freedom), or {input, output, unit, omega, magnitude, phase}
                                 lists of equal length: [rad/s], rising; output over input [unit], may be 0; [deg], unwrapped;
@@ -172,7 +172,7 @@ class Desk:
         at : float [s]
             Time of the state that the linear models are about; the end if not given.
         input, output : str
-            Of the frequency response.
+            Input and output of the frequency response.
 
         Raises
         ------
@@ -209,18 +209,18 @@ class Desk:
         }
         if run is None or failure is not None:
             return {**blank, "failure": "the run failed"}
-        found = run_margins(run, at)
+        margins_now = run_margins(run, at)
         answer = {
             **blank,
-            "controlled": found.reason != NO_CONTROLLER,
-            "failure": found.reason or None,
-            "note": found.note,
-            "t": found.t,
-            "poles": _plain(found.least_damped[:LEAST_DAMPED]),
+            "controlled": margins_now.reason != NO_CONTROLLER,
+            "failure": margins_now.reason or None,
+            "note": margins_now.note,
+            "t": margins_now.t,
+            "poles": _plain(margins_now.least_damped[:LEAST_DAMPED]),
         }
-        if found.margins is None:
+        if margins_now.margins is None:
             return answer
-        both = found.margins
+        both = margins_now.margins
         several = len(both.channels) > 1
         return {
             **answer,

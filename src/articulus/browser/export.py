@@ -54,6 +54,7 @@ def export_html(
     title: str = "",
     params: Params | None = None,
     wrenches: Mapping[str, str] | None = None,
+    play: bool = False,
 ) -> None:
     """Write one self-contained HTML file that plays one or several runs with their plots.
 
@@ -69,12 +70,18 @@ def export_html(
     wrenches : dict of signal name to frame
         Signals of six entries (moment [N m], force [N], ground axes) to draw as arrows at a frame. Those of a `FrameWrench`
         without a name of its own are drawn by themselves.
+    play : bool
+        Whether the page plays from the start, unless the visitor prefers less motion.
     """
-    write_text(path, page(runs, title=title, params=params, wrenches=wrenches))
+    write_text(path, page(runs, title=title, params=params, wrenches=wrenches, play=play))
 
 
 def page_of(
-    shown: Sequence[dict[str, Any]], title: str, live: dict[str, Any] | None = None, trail: str = ""
+    shown: Sequence[dict[str, Any]],
+    title: str,
+    live: dict[str, Any] | None = None,
+    trail: str = "",
+    play: bool = False,
 ) -> str:
     """Return the text of a page that plays recordings.
 
@@ -87,6 +94,8 @@ def page_of(
         What a page with a server behind it needs to know: it then has more panels.
     trail : str
         Body or frame whose trace is drawn from the start.
+    play : bool
+        Whether it plays from the start.
     """
     scripts = SCRIPTS if live is None else (*SCRIPTS, *LIVE_SCRIPTS)
     template = string.Template(asset("player.html"))
@@ -95,7 +104,7 @@ def page_of(
         policy=f"{policy(scripts)}; style-src {_hash(asset('player.css'))}",
         style=asset("player.css"),
         scripts="\n".join(f"<script>{asset(script)}</script>" for script in scripts),
-        data=_json({"title": title, "runs": list(shown), "live": live, "trail": trail}),
+        data=_json({"title": title, "runs": list(shown), "live": live, "trail": trail, "play": play}),
     )
 
 
@@ -106,11 +115,12 @@ def page(
     params: Params | None = None,
     wrenches: Mapping[str, str] | None = None,
     trail: str = "",
+    play: bool = False,
 ) -> str:
     """Return the text of the file that `export_html` writes."""
     shown = lanes(runs)
     data = [recording(lane, 1 / len(shown), params, wrenches) for lane in shown]
-    return page_of(data, title or shown[0].run.mechanism.name, trail=trail or trail_of(shown))
+    return page_of(data, title or shown[0].run.mechanism.name, trail=trail or trail_of(shown), play=play)
 
 
 def replay_fragment(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from articulus.browser.scene import COLORS, flexible_of, mechanism_size, move_po
 from articulus.browser.skeleton import SkeletonShape
 from articulus.browser.solids import merge_vertices
 from articulus.dynamics.mechanism import Mechanism
+from articulus.errors import InputError
 from articulus.model.mechanism import (
     GROUND,
     Body,
@@ -45,6 +46,9 @@ AROUND = 20
 DETAIL = 1 / 160
 """Cells of meshes, in parts of the mechanism's size."""
 
+UP = 2
+"""Number of the filter of PNG that takes the row above away."""
+
 Part = tuple[np.ndarray, np.ndarray]
 """Corners of triangles (m, 3, 3) [m] and their colors (m, 3)."""
 
@@ -58,11 +62,59 @@ def picture(mechanism: Mechanism, q: Any = None) -> bytes:
     q : array, (nq,)
         Position; neutral if not given.
     """
+    return _png(_drawing(mechanism, q))
+
+
+def animation(mechanism: Mechanism, positions: Any, seconds: float, width: int = WIDTH) -> bytes:
+    """Return an animated PNG file that shows a mechanism in one position after the other, for ever; the viewer does not move.
+
+    Browsers play it like any picture. Flexible bodies are drawn straight.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    positions : array (frames, nq)
+    seconds : float
+        How long all frames take together.
+    width : int
+        Of the picture, in pixels; its height is 5/7 of that.
+    """
+    frames = [_triangles(mechanism, np.asarray(q, dtype=float)) for q in positions]
+    if not frames:
+        raise InputError("animation: no positions; expected at least one")
+    up = skeleton.up_direction(mechanism.description)
+    window = _bounds([corners for corners, _ in frames], up)
+    size = (width, round(width * HEIGHT / WIDTH))
+    drawn = [_draw(corners, colors, up, window=window, size=size) for corners, colors in frames]
+    return _animated_png(drawn, seconds / len(drawn))
+
+
+def pixels(mechanism: Mechanism, q: Any = None, span: float | None = None) -> np.ndarray:
+    """Return a picture of a mechanism on white, (HEIGHT, WIDTH, 3) of bytes, for the frames of a video.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : array, (nq,)
+        Position; neutral if not given.
+    span : float [m]
+        Height that the picture shows around the middle of the mechanism; as much as it needs if not given.
+    """
+    shown = _drawing(mechanism, q, span).astype(float)
+    cover = shown[..., 3:] / 255
+    return np.asarray(np.rint(shown[..., :3] * cover + 255 * (1 - cover)), dtype=np.uint8)
+
+
+def _drawing(mechanism: Mechanism, q: Any, span: float | None = None) -> np.ndarray:
     at = mechanism.neutral if q is None else np.asarray(q, dtype=float)
-    parts = list(_parts(mechanism, at))
+    return _draw(*_triangles(mechanism, at), skeleton.up_direction(mechanism.description), span)
+
+
+def _triangles(mechanism: Mechanism, q: np.ndarray) -> Part:
+    parts = list(_parts(mechanism, q))
     corners = np.concatenate([c for c, _ in parts]) if parts else np.zeros((0, 3, 3))
     colors = np.concatenate([c for _, c in parts]) if parts else np.zeros((0, 3))
-    return _png(_draw(corners, colors, skeleton.up_direction(mechanism.description)))
+    return corners, colors
 
 
 def _parts(mechanism: Mechanism, q: np.ndarray) -> Iterator[Part]:
@@ -189,23 +241,37 @@ def _round(outline: list[tuple[float, float]]) -> np.ndarray:
     return np.concatenate([np.stack([a, b, c], axis=2), np.stack([a, c, d], axis=2)]).reshape(-1, 3, 3)
 
 
-def _draw(corners: np.ndarray, colors: np.ndarray, up: np.ndarray) -> np.ndarray:
-    """Return the picture, (HEIGHT, WIDTH, 4) of bytes, transparent where nothing is."""
+def _draw(
+    corners: np.ndarray,
+    colors: np.ndarray,
+    up: np.ndarray,
+    span: float | None = None,
+    window: np.ndarray | None = None,
+    size: tuple[int, int] = (WIDTH, HEIGHT),
+) -> np.ndarray:
+    """Return the picture, (height, width, 4) of bytes, transparent where nothing is; `window`: what of the view must be seen."""
     axes = _axes(up)
     seen = corners @ axes.T  # right, up, towards the viewer
-    width, height = FINER * WIDTH, FINER * HEIGHT
+    width, height = (FINER * n for n in size)
     depth = np.full((height, width), -np.inf)
     image = np.zeros((height, width, 4))
     if len(seen):
-        low, high = seen.reshape(-1, 3).min(axis=0), seen.reshape(-1, 3).max(axis=0)
+        low, high = _bounds([corners], up) if window is None else window
         scale = 0.9 * min(width / max(high[0] - low[0], 1e-12), height / max(high[1] - low[1], 1e-12))
+        scale = scale if span is None else height / span
         middle = (low + high) / 2
         pixels = (seen - middle) * scale * np.array([1, -1, 1]) + np.array([width / 2, height / 2, 0])
         for corner, shade in zip(pixels, _lit(corners, colors, axes)):
             _fill(image, depth, corner, shade)
-    small = image.reshape(HEIGHT, FINER, WIDTH, FINER, 4).mean(axis=(1, 3))
+    small = image.reshape(size[1], FINER, size[0], FINER, 4).mean(axis=(1, 3))
     small[..., :3] /= np.maximum(small[..., 3:], 1e-9)
     return (255 * small.clip(0, 1)).round().astype(np.uint8)
+
+
+def _bounds(frames: Sequence[np.ndarray], up: np.ndarray) -> np.ndarray:
+    """Return the lowest and the highest coordinates (right, up, towards the viewer) of all triangles of some frames, (2, 3)."""
+    seen = np.concatenate([np.zeros((0, 3)), *(corners.reshape(-1, 3) @ _axes(up).T for corners in frames)])
+    return np.array([seen.min(axis=0), seen.max(axis=0)]) if len(seen) else np.zeros((2, 3))
 
 
 def _axes(up: np.ndarray) -> np.ndarray:
@@ -252,13 +318,40 @@ def _fill(image: np.ndarray, depth: np.ndarray, corner: np.ndarray, color: np.nd
 
 def _png(pixels: np.ndarray) -> bytes:
     """Return red, green, blue and opacity (height, width, 4) as a PNG file."""
+    return _png_file((_header(pixels), (b"IDAT", _compress_rows(pixels)), (b"IEND", b"")))
+
+
+def _animated_png(frames: Sequence[np.ndarray], seconds: float) -> bytes:
+    """Return pictures of one size as an animated PNG file, each shown for so long, again and again."""
+    height, width, _ = frames[0].shape
+    chunks = [_header(frames[0]), (b"acTL", struct.pack(">II", len(frames), 0))]
+    number = 0
+    for k, pixels in enumerate(frames):
+        shown = struct.pack(">IIIIIHHBB", number, width, height, 0, 0, round(1000 * seconds), 1000, 0, 0)
+        chunks.append((b"fcTL", shown))
+        number += 1
+        if k == 0:
+            chunks.append((b"IDAT", _compress_rows(pixels)))
+            continue
+        chunks.append((b"fdAT", struct.pack(">I", number) + _compress_rows(pixels)))
+        number += 1
+    return _png_file((*chunks, (b"IEND", b"")))
+
+
+def _header(pixels: np.ndarray) -> tuple[bytes, bytes]:
     height, width, _ = pixels.shape
-    rows = np.concatenate([np.zeros((height, 1), np.uint8), pixels.reshape(height, -1)], axis=1)
-    chunks = (
-        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)),
-        (b"IDAT", zlib.compress(rows.tobytes(), 6)),
-        (b"IEND", b""),
-    )
+    return b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)
+
+
+def _compress_rows(pixels: np.ndarray) -> bytes:
+    """Return the rows of a picture, each less the one above, compressed."""
+    flat = pixels.reshape(len(pixels), -1)
+    above = np.concatenate([np.zeros_like(flat[:1]), flat[:-1]])
+    rows = np.concatenate([np.full((len(flat), 1), UP, np.uint8), flat - above], axis=1)
+    return zlib.compress(rows.tobytes(), 9)
+
+
+def _png_file(chunks: Iterable[tuple[bytes, bytes]]) -> bytes:
     parts = [
         struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
         for kind, data in chunks

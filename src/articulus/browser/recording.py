@@ -198,7 +198,7 @@ def _bounds(d: Description, poses: np.ndarray, obstacles: Sequence[Visual]) -> t
 
 
 def _signals(lane: Lane, share: float) -> dict[str, Any]:
-    """Return all signals at evenly chosen times; points and forces of pairs that never touch are left out."""
+    """Return all signals at evenly chosen times; points and forces of pairs that never touch are omitted."""
     run = lane.run
     columns = {name: _columns(lane, name) for name in run.signals}
     width = sum(map(len, columns.values()))

@@ -84,9 +84,9 @@ class SceneBody:
     shapes : tuple of Shape
         Its skeleton.
     origin : three numbers [m]
-        Of its joint, in its frame.
+        Origin of its joint, in its frame.
     axes : tuple of three numbers each [-]
-        Of its joint, in its frame.
+        Axes of its joint, in its frame.
     flexible : Flexible or None
     solids : tuple of Solid
         Its visuals.

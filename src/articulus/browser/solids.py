@@ -84,7 +84,7 @@ class PackedMesh:
 
 
 def solids(visuals: Iterable[Visual], meshes: Mapping[str, int]) -> tuple[SceneSolid, ...]:
-    """Return shapes as plain data; meshes that are in the scene by the number of their geometry, others are left out."""
+    """Return shapes as plain data; meshes that are in the scene by the number of their geometry, others are omitted."""
     return tuple(
         _solid(v, meshes[v.geometry] if isinstance(v, Mesh) else -1)
         for v in visuals
@@ -130,10 +130,10 @@ def packed_meshes(
     ----------
     visuals : iterable of Visual
     size : float [m]
-        Of the mechanism.
+        Size of the mechanism.
     room : float
         Most characters of all of them. Where they need more, they lose detail, the same over the whole mechanism; what is still too
-        much at the coarsest is left out.
+        much at the coarsest is omitted.
     """
     apart = {v.geometry: v for v in visuals if isinstance(v, Mesh)}
     found = _pack(tuple(apart.values()), size, room)

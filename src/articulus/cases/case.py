@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from articulus.cases.history import CaseRecord
 from articulus.cases.row import CaseRow, Value, agrees
 from articulus.errors import ArticulusError, InputError
 
@@ -22,6 +23,7 @@ ORIGINS = {
     "inferred": "rests on data inferred from other printed numbers",
     "assumed": "rests on data assumed where the source has none",
     "fitted": "data were chosen so that the number comes out: it cannot disagree",
+    "measured": "a history that was measured, or that stands for one, kept with the case",
     "identity": "an identity that holds for any data, or two ways of this package to one result",
 }
 """Where an expected number comes from."""
@@ -86,6 +88,8 @@ class Case:
         The publication in full.
     expected : tuple of Expected
     folder : Path
+    records : tuple of CaseRecord
+        Measured histories that computed ones are compared with.
     """
 
     name: str
@@ -94,15 +98,23 @@ class Case:
     reference: str
     expected: tuple[Expected, ...]
     folder: Path
+    records: tuple[CaseRecord, ...] = ()
 
     def rows(self) -> list[CaseRow]:
         """Return the rows of the table; a case that stops gives rows that fail."""
         try:
             computed = self._compute()
         except (ArticulusError, np.linalg.LinAlgError) as error:
-            return [self._row(e, None, f"stopped: {error}") for e in self.expected]
+            return [self._row(e, None, f"stopped: {error}") for e in (*self.expected, *self._histories())]
         self._require_match(computed)
-        return [self._row(e, _plain(computed[e.quantity])) for e in self.expected]
+        rows = [self._row(e, _plain(computed[e.quantity])) for e in self.expected]
+        for record in self.records:
+            found = record.differences(self.folder, computed[record.name])
+            rows += [self._row(e, found[c]) for c, e in zip(record.bands, _rows_of(record))]
+        return rows
+
+    def _histories(self) -> list[Expected]:
+        return [e for record in self.records for e in _rows_of(record)]
 
     def _compute(self) -> dict[str, Any]:
         return _function(self.folder / "case.py", f"articulus_case_{self.name}")()
@@ -124,7 +136,7 @@ class Case:
         )
 
     def _require_match(self, computed: dict[str, Any]) -> None:
-        missing = {e.quantity for e in self.expected} ^ set(computed)
+        missing = ({e.quantity for e in self.expected} | {r.name for r in self.records}) ^ set(computed)
         if missing:
             raise InputError(f"case '{self.name}': only in one of case.toml and case.py: {sorted(missing)}")
 
@@ -135,9 +147,18 @@ def read_case(folder: Path) -> Case:
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         expected = tuple(_read_expected(row) for row in data.pop("row"))
-        return Case(name=folder.name, expected=expected, folder=folder, **data)
+        records = tuple(CaseRecord(**record) for record in data.pop("record", ()))
+        return Case(name=folder.name, expected=expected, folder=folder, records=records, **data)
     except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: {error}") from None
+
+
+def _rows_of(record: CaseRecord) -> list[Expected]:
+    """Return what is expected of the differences from a record: nothing beyond the band."""
+    return [
+        Expected(record.quantity(c), 0.0, band, "measured", record.reason, record.test)
+        for c, band in record.bands.items()
+    ]
 
 
 def _read_expected(row: dict[str, Any]) -> Expected:

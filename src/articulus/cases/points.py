@@ -105,6 +105,8 @@ class PointRun:
     """Largest change of the energy at any step [J]."""
     passages: np.ndarray
     """Times at which the watched coordinate passed zero [s]."""
+    lost: float
+    """Time at which the energy was first off by 1 J; the end of the run if it never was [s]."""
 
 
 Form = Callable[[ConstraintProblem], ConstraintSolution]
@@ -146,4 +148,6 @@ def _run(f: ca.Function, start: np.ndarray, n: int, watch: int, tol: float) -> P
         events=lambda _, x: x[watch],
     )
     energy = np.asarray(native(found.y.T.copy())[1]).ravel()
-    return PointRun(found.y[:n, -1], float(np.abs(energy - energy[0]).max()), found.t_events[0])
+    off = np.abs(energy - energy[0])
+    lost = float(found.t[np.argmax(off > 1.0)]) if (off > 1.0).any() else float(found.t[-1])
+    return PointRun(found.y[:n, -1], float(off.max()), found.t_events[0], lost)

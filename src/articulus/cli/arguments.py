@@ -9,7 +9,9 @@ import typer
 
 from articulus.errors import InputError
 
-Model = Annotated[str, typer.Argument(help="Library name, or path of a .toml, .urdf, .xml or .mjcf file.")]
+Model = Annotated[
+    str, typer.Argument(help="Library name, or path of a .toml, .urdf, .xml, .mjcf or .sdf file.")
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Argument of the model, such as n=10."),

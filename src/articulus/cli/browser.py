@@ -14,6 +14,7 @@ from articulus.cli.printing import new_console
 from articulus.errors import InputError
 
 if TYPE_CHECKING:
+    from articulus.browser.viewer import ViewerSession
     from articulus.browser.web import Access
     from articulus.browser.web.serving import Serving
 
@@ -57,10 +58,39 @@ def _page_of(what: list[str], arguments: dict[str, Any], access: Access, port: i
         raise InputError(
             f"view: found the folder {what[0]}; expected a model, a study, results, or a folder that `articulus campaign` wrote"
         )
-    from articulus.browser.viewer import ViewerSession, Viewing
+    from articulus.browser.viewer import Source, ViewerSession, Viewing
 
-    shown, title = _to_view(what, arguments)
-    return Viewing(ViewerSession(shown, title=title), access, port)
+    def read() -> ViewerSession:
+        shown, title = _to_view(what, arguments)
+        return ViewerSession(shown, title=title)
+
+    return Viewing(read(), access, port, Source(read, _watched(what), _open_text))
+
+
+def _watched(what: list[str]) -> tuple[Path, ...]:
+    """Return the files that are read: those named, and the model of a study."""
+    from articulus.model.files.toml.reader import load_tables
+    from articulus.study import is_study
+
+    paths = [Path(name) for name in what if Path(name).is_file()]
+    if len(what) == 1 and is_study(what[0]):
+        model = load_tables(paths[0].read_text(encoding="utf-8"), what[0])["study"].get("model")
+        beside = paths[0].parent / model if isinstance(model, str) else paths[0]
+        paths += [beside] if beside.is_file() and beside not in paths else []
+    return tuple(paths)
+
+
+def _open_text(name: str, text: str) -> ViewerSession:
+    """Return what a file holds that was dropped onto the page: a study is run."""
+    from articulus.browser.viewer import ViewerSession
+    from articulus.browser.viewer.source import open_model
+    from articulus.model.files.toml.reader import load_tables
+    from articulus.study import parse_study, run_only
+
+    if not name.lower().endswith(".toml") or "study" not in load_tables(text, name):
+        return open_model(name, text)
+    study = parse_study(text, name)
+    return ViewerSession(run_only(study).run, title=study.name)
 
 
 def _to_view(what: list[str], arguments: dict[str, Any]) -> tuple[Any, str]:

@@ -109,7 +109,7 @@ def run(
     page: Page = False,
     browser: Browser = True,
 ) -> None:
-    """Run a study many times with numbers that vary; the same command again goes on where it was."""
+    """Run a study many times with numbers that vary; the same command again continues where it was."""
     from articulus.study.campaign.completion import nothing_left
 
     place = output or study.with_suffix(".campaign")

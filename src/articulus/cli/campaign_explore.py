@@ -57,7 +57,7 @@ def print_until(
     """Run until the pass rate is certainly above or below a number, or known to a width, and print it."""
     from articulus.study.campaign.explore import run_until
 
-    found = run_until(study, above=above, width=width, first=min(64, runs), most=runs, **given)
+    found = run_until(study, above=above, width=width, first_runs=min(64, runs), max_runs=runs, **given)
     rate = found.rate
     new_console().print(
         f"pass rate {_answer(rate, above, width)}: {rate.passed:,} of {rate.runs:,} runs, 95 % bounds {rate.low:.6g} to {rate.high:.6g} "

@@ -14,6 +14,7 @@ from articulus.cli.campaign import campaigns
 from articulus.cli.count import count
 from articulus.cli.deadline import deadline
 from articulus.cli.demo import demo
+from articulus.cli.design import design
 from articulus.cli.export import export
 from articulus.cli.fit import fit
 from articulus.cli.info import info
@@ -24,6 +25,7 @@ from articulus.cli.printing import new_console
 from articulus.cli.run import run
 from articulus.cli.schedule import schedule
 from articulus.cli.schema import schema
+from articulus.cli.serve import serve
 from articulus.cli.verify import verify
 from articulus.errors import ArticulusError
 
@@ -71,7 +73,7 @@ def _root(
 
 
 for _command in (
-    info, models, count, schedule, deadline, run, fit, plan, linearize, reduce, design_controller, invert, verify, bench, view, drive, export,
+    info, models, count, schedule, deadline, run, fit, design, plan, linearize, reduce, design_controller, invert, verify, bench, view, drive, serve, export,
     demo, schema,
 ):  # fmt: skip
     app.command()(_command)

@@ -42,14 +42,16 @@ def count(
     from articulus.model.load import load
     from articulus.parallel.comparison import USUAL, compare, growths
 
-    given = options(settings)
+    arguments = options(settings)
     family, sizes = _sizes(growth) if growth else ("", range(0))
-    mechanism = load(model, **given)
+    mechanism = load(model, **arguments)
     names = tuple(quantity or USUAL)
     rows = compare(mechanism, names, tuple(frame or ()), simplify)
-    grown = growths(lambda n: load(model, **(given | {family: n})), names, sizes, simplify) if sizes else {}
+    grown = (
+        growths(lambda n: load(model, **(arguments | {family: n})), names, sizes, simplify) if sizes else {}
+    )
     if as_json:
-        held = {
+        formats = {
             "model": mechanism.name,
             "degrees_of_freedom": mechanism.nv,
             "rows": [dataclasses.asdict(row) | {"total": row.total} for row in rows],
@@ -59,7 +61,7 @@ def count(
                 for name, pair in grown.items()
             },
         }  # fmt: skip
-        typer.echo(json.dumps(held, indent=2))
+        typer.echo(json.dumps(formats, indent=2))
         return
     console = new_console()
     table = new_table(

@@ -26,21 +26,21 @@ def deadline(
     read = read_study(study)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DoubtfulResult)
-        found = measured(read.loop, read.settings, rate, read.q0, read.v0, read.params, ticks)
+        result = measured(read.loop, read.settings, rate, read.q0, read.v0, read.params, ticks)
     if as_json:
-        t = found.timing
-        held = {
-            "study": read.name, "rate": found.rate, "steps": found.steps,
-            "operations": None if found.operations is None else found.operations.total,
+        t = result.timing
+        formats = {
+            "study": read.name, "rate": result.rate, "steps": result.steps,
+            "operations": None if result.operations is None else result.operations.total,
             "ticks": len(t.seconds), "stolen": int(t.stolen.sum()), "pinned": t.pinned,
             "p50": t.quantile(0.5), "p99.9": t.quantile(0.999), "worst": t.worst, "worst_of_all": float(t.seconds.max()),
-            "missed": found.missed, "missed_alone": found.missed_alone, "promised": found.promised, "failed": found.failed,
+            "missed": result.missed, "missed_alone": result.missed_alone, "promised": result.promised, "failed": result.failed,
         }  # fmt: skip
-        typer.echo(json.dumps(held, indent=2))
+        typer.echo(json.dumps(formats, indent=2))
     else:
         table = new_table(read.name, "figure", "value")
-        for name, text in found.figures():
+        for name, text in result.figures():
             table.add_row(name, text)
         new_console().print(table)
-    if found.missed_alone or found.failed:
+    if result.missed_alone or result.failed:
         raise typer.Exit(1)

@@ -29,8 +29,8 @@ def demo(
         "of two flexible links, whose tip follows a line: its torques begin before the tip moves"
     )
     with notes.status("starting") as status:
-        made = run_demo(folder, status.update if notes.is_terminal else notes.print)
-    run = made.outcome.run
+        result = run_demo(folder, status.update if notes.is_terminal else notes.print)
+    run = result.outcome.run
     joints = new_table("hydraulic drives", "", *JOINTS)
     for column in joints.columns[1:]:
         column.justify = "right"
@@ -44,17 +44,17 @@ def demo(
     )
     for column in tips.columns[1:]:
         column.justify = "right"
-    for row in tip_rows(made.tip):
+    for row in tip_rows(result.tip):
         tips.add_row(*row)
     console.print(joints, figures, tips)
     program = _program()
     first = "" if importlib.util.find_spec("websockets") else "   (first: pip install 'articulus[view,data]')"
-    console.print(f"report, with a replay:  {made.report.resolve().as_uri()}", soft_wrap=True)
+    console.print(f"report, with a replay:  {result.report.resolve().as_uri()}", soft_wrap=True)
     console.print(
-        f"run it again, changed:  copy {made.study} or {made.tip_study.name}, then {program} run COPY.toml",
+        f"run it again, changed:  copy {result.study} or {result.tip_study.name}, then {program} run COPY.toml",
         soft_wrap=True,
     )
-    console.print(f"pose it, see its modes: {program} view {made.study}{first}", soft_wrap=True)
+    console.print(f"pose it, see its modes: {program} view {result.study}{first}", soft_wrap=True)
     console.print(f"drive the machine:      {program} drive cat215b{first}", soft_wrap=True)
 
 

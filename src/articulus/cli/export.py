@@ -63,7 +63,7 @@ def export(
     if laws:
         if len(asked) > 1:
             raise InputError(
-                "export: found --c law:NAME beside others; expected it alone, in a folder of its own"
+                "export: found --c law:NAME beside others; expected it alone, in a separate folder"
             )
         return _tell(_law(model, laws[0], output, name, real))
     wanted = [each for each in asked if each != "step"]

@@ -24,6 +24,7 @@ def fit(
         bool, typer.Option("--force", help="Go on though the check before the fit forbids it.")
     ] = False,
     output: Annotated[Path | None, typer.Option("--output", help="File of the result, JSON.")] = None,
+    report: Annotated[Path | None, typer.Option("--report", help="Page of the result, HTML.")] = None,
 ) -> None:
     """Fit parameters of a study to measured runs; exit with 1 if there is a reason to doubt."""
     from articulus.design.fits import Experiment
@@ -56,5 +57,8 @@ def fit(
     if output is not None:
         found.to_json(output)
         console.print(f"result: {output}", soft_wrap=True)
+    if report is not None:
+        found.to_html(report)
+        console.print(f"report: {report}", soft_wrap=True)
     if not found.ok:
         raise typer.Exit(1)

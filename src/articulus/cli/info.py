@@ -82,7 +82,7 @@ def _bodies(mechanism: Mechanism) -> Table:
 
 def _joints(mechanism: Mechanism) -> Table:
     table = new_table(
-        "joints", "name", "type", "parent", "child", "freedoms", "axis", "position", "speed", "effort"
+        "joints", "name", "type", "parent", "child", "dof", "axis", "position", "speed", "effort"
     )
     for c in mechanism.description.connections:
         limits = c.limits

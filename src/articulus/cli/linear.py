@@ -138,5 +138,5 @@ def _print_outcome(outcome: LinearOutcome) -> None:
     console.print(rows)
     for file in outcome.files:
         console.print(f"written: {file}", soft_wrap=True)
-    if not outcome.passed:
+    if not outcome.ok:
         raise typer.Exit(1)

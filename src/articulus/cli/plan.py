@@ -47,5 +47,5 @@ def plan(
     for what, place in (("plan", files.plan), ("forces", files.forces), ("report", files.report)):
         if place.exists() and (report or what != "report"):
             console.print(f"{what}: {place}", soft_wrap=True)
-    if not outcome.passed:
+    if not outcome.ok:
         raise typer.Exit(1)

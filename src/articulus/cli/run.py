@@ -49,7 +49,7 @@ def run(
         warnings.simplefilter("ignore", DoubtfulResult)  # the table of figures says it
         outcome = run_study(read, files.results.parent, resume=resume, report=report)
     _print_outcome(outcome, files, report)
-    if not outcome.passed:
+    if not outcome.ok:
         raise typer.Exit(1)
 
 

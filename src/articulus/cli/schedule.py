@@ -62,18 +62,18 @@ def schedule(
     table = new_table(
         title, "processors", "by", "step", "speed-up", "above the best at most", "checks between processors"
     )
-    found = None
+    best = None
     for m in numbers:
-        found = cp_dt_misf(tasks, m, transfer)
+        best = cp_dt_misf(tasks, m, transfer)
         if seconds and not transfer:
-            found = df_ihs(tasks, m, seconds)
+            best = df_ihs(tasks, m, seconds)
         table.add_row(
-            str(m), found.method, f"{found.makespan:g}", f"{found.speedup:.3g}", f"{100 * found.error:.3g} %",
-            f"{len(waits(found))} of {len(waits(found, all_of_them=True))}",
+            str(m), best.method, f"{best.makespan:g}", f"{best.speedup:.3g}", f"{100 * best.error:.3g} %",
+            f"{len(waits(best))} of {len(waits(best, all_of_them=True))}",
         )  # fmt: skip
     new_console().print(table)
-    if chart is not None and found is not None:
-        found.save(chart)
+    if chart is not None and best is not None:
+        best.save(chart)
     if graph is not None:
         write_text(graph, tasks.dot())
 

@@ -9,35 +9,36 @@ Methods of one paper and tools of specialists have lists of their own: `control.
 """
 
 from articulus.control import analysis as analysis
+from articulus.control import filters as filters
 from articulus.control import interaction as interaction
+from articulus.control import proof as proof
 from articulus.control import reduction as reduction
 from articulus.control import robust as robust
 from articulus.control import sampled_response as sampled_response
 from articulus.control import synthesis as synthesis
-from articulus.control.analysis.damp import ModeTable, damp
-from articulus.control.analysis.delay import DelayedModel, with_delays
+from articulus.control.analysis.damp import damp
+from articulus.control.analysis.delay import with_delays
 from articulus.control.analysis.gramians import gram, hankel_values
-from articulus.control.analysis.margins import ChannelMargins, DiskMargin, Margins, margins
-from articulus.control.analysis.norms import Norm, h2norm, hinfnorm, peak_gain
+from articulus.control.analysis.margins import margins
+from articulus.control.analysis.norms import h2norm, hinfnorm, peak_gain
 from articulus.control.analysis.open_loop import open_loop
 from articulus.control.analysis.stable import stabsep
-from articulus.control.analysis.zeros import Zeros, tzero
+from articulus.control.analysis.zeros import tzero
 from articulus.control.design import Check, Design
 from articulus.control.equations import care, dare, dlyap, lyap
 from articulus.control.export import c_source, difference_equation
-from articulus.control.filters import Shaper, ei, notch, rolloff, zv, zvd
+from articulus.control.filters import notch, rolloff
 from articulus.control.plant import as_plant
-from articulus.control.proof.check import Proof, check
-from articulus.control.proof.run_margins import RunMargins, run_margins
+from articulus.control.proof.check import check
+from articulus.control.proof.run_margins import run_margins
 from articulus.control.reduction.balanced import balred
 from articulus.control.reduction.minimal import minreal
-from articulus.control.reduction.reduced import ReducedModel
 from articulus.control.robust.gap import ncfmargin, nugap
-from articulus.control.robust.mussv import Mu, mussv
-from articulus.control.robust.robgain import RobustPerformance, robgain, robustperf
-from articulus.control.robust.robstab import RobustStability, robstab
-from articulus.control.robust.uncertain import UncertainModel, uncertain
-from articulus.control.robust.wcgain import WorstCaseGain, wcgain
+from articulus.control.robust.mussv import mussv
+from articulus.control.robust.robgain import robgain, robustperf
+from articulus.control.robust.robstab import robstab
+from articulus.control.robust.uncertain import uncertain
+from articulus.control.robust.wcgain import wcgain
 from articulus.control.sampling import sample, unsample
 from articulus.control.second_order import second_order
 from articulus.control.synthesis.augw import augw, mixsyn
@@ -45,7 +46,7 @@ from articulus.control.synthesis.dksyn import dksyn
 from articulus.control.synthesis.fixed_order import DesignLimits, fixed_order
 from articulus.control.synthesis.h2syn import h2syn
 from articulus.control.synthesis.hinfsyn import hinfsyn
-from articulus.control.synthesis.kalman import Estimator, kalman
+from articulus.control.synthesis.kalman import kalman
 from articulus.control.synthesis.lqg import lqg
 from articulus.control.synthesis.lqi import lqi, lqry
 from articulus.control.synthesis.lqr import lqr
@@ -53,30 +54,24 @@ from articulus.control.synthesis.ncfsyn import ncfsyn
 from articulus.control.synthesis.pidtune import pidtune
 from articulus.control.synthesis.place import place
 from articulus.control.synthesis.sampled_lq import lqgd, lqrd
-from articulus.numerics.riccati import RiccatiSolution
+from articulus.model.late import name_finder
+
+__getattr__ = name_finder(
+    __name__,
+    "analysis",
+    "filters",
+    "interaction",
+    "proof",
+    "reduction",
+    "robust",
+    "sampled_response",
+    "synthesis",
+)
 
 __all__ = [
-    "ChannelMargins",
     "Check",
-    "DelayedModel",
     "Design",
     "DesignLimits",
-    "DiskMargin",
-    "Estimator",
-    "Margins",
-    "ModeTable",
-    "Mu",
-    "Norm",
-    "Proof",
-    "ReducedModel",
-    "RiccatiSolution",
-    "RobustPerformance",
-    "RobustStability",
-    "RunMargins",
-    "Shaper",
-    "UncertainModel",
-    "WorstCaseGain",
-    "Zeros",
     "as_plant",
     "augw",
     "balred",
@@ -88,7 +83,6 @@ __all__ = [
     "difference_equation",
     "dksyn",
     "dlyap",
-    "ei",
     "fixed_order",
     "gram",
     "h2norm",
@@ -129,6 +123,4 @@ __all__ = [
     "unsample",
     "wcgain",
     "with_delays",
-    "zv",
-    "zvd",
 ]

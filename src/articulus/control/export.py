@@ -34,7 +34,7 @@ def c_source(
     if not (name.isidentifier() and name.isascii()):
         raise InputError(f"c_source: found the name '{name}'; expected letters, digits and underscores")
     limits, returned = _limits(limit, back, n, m)
-    held = [
+    declared = [
         f"    if (u[{i}] > {x!r}) u[{i}] = {x!r}; else if (u[{i}] < {-x!r}) u[{i}] = {-x!r};"
         for i, x in enumerate(limits)
     ]
@@ -66,7 +66,7 @@ def c_source(
             if len(returned)
             else []
         ),
-        *held,
+        *declared,
         *([f"    for (int i = 0; i < {m}; i++) over[i] += u[i];"] if len(returned) else []),
         *(f"    next[{i}] += {_sum((row, 'over'))};" for i, row in enumerate(returned)),
         f"    for (int i = 0; i < {max(n, 1)}; i++) s->x[i] = next[i];",

@@ -76,7 +76,7 @@ class Shaper:
         command : array, (n,) or (n, m)
             Linear between the times.
         period : float [s]
-            Of a digital controller: impulses are moved to its multiples, split between the two nearest.
+            Period of a digital controller: impulses are moved to its multiples, split between the two nearest.
         before : float or array, (m,)
             The command before t[0]: 0 for one that jumps from rest to its first value. The first value if not given.
         """
@@ -113,7 +113,7 @@ class Shaper:
         return np.abs((grown * np.exp(1j * w * np.sqrt(1 - damping**2) * t)).sum(axis=1))
 
     def __mul__(self, other: Shaper) -> Shaper:
-        """Return both shapers one after the other, for two modes."""
+        """Return both shapers one after another, for two modes."""
         pairs: dict[float, float] = {}
         for t, a in zip(self.times, self.amplitudes):
             for s, b in zip(other.times, other.amplitudes):

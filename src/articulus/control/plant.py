@@ -24,7 +24,7 @@ def as_plant(plant: Any, method: str = "plant", like: LinearModel | None = None)
 
     Parameters
     ----------
-    plant : LinearModel, control.StateSpace, control.TransferFunction, Structure, Reduction, (A, B, C, D[, period]), or (num, den)
+    plant : LinearModel, ReducedModel, control.StateSpace, control.TransferFunction, Structure, Reduction, (A, B, C, D[, period]), or (num, den)
         Of (A, B), the outputs are the states. Two lists of coefficients in falling powers of s are numerator and denominator.
     method : str
         Who asks, for messages.
@@ -48,6 +48,8 @@ def _to_linear_model(plant: Any, method: str) -> LinearModel:
         )
     if isinstance(plant, LinearModel):
         return plant
+    if isinstance(getattr(plant, "full", None), LinearModel):  # a reduced model with what it was made from
+        return plant.model
     if is_fraction(plant):
         return of_matrices(*realize([[proper_fraction(plant[0], plant[1], method)]]))
     if isinstance(plant, tuple | list):
@@ -100,7 +102,7 @@ def of_matrices(
             f"plant: found A, B, C, D of shapes {', '.join(map(str, shapes))}; expected (n, n), (n, m), (p, n), (p, m)"
         )
     counts = ((states, "x", n), (inputs, "u", B.shape[1]), (outputs, "y", len(C)))
-    labels = [tuple(given) or tuple(f"{letter}.{i}" for i in range(count)) for given, letter, count in counts]
+    labels = [tuple(names) or tuple(f"{letter}.{i}" for i in range(count)) for names, letter, count in counts]
     return LinearModel(
         A,
         B,

@@ -49,7 +49,7 @@ def sample(
         for measured or smooth ones. "trapezoidal": the bilinear transformation s = 2/T (z - 1)/(z + 1), for controllers. "matched":
         poles and zeros of one input and one output by z = exp(s T). Only "hold" takes a delay.
     delay : float [s]
-        Of all inputs; any number of periods and parts of one, exactly: held values become states ("u.<name> - k").
+        Delay of all inputs; any number of periods and parts of one, exactly: held values become states ("u.<name> - k").
     frequency : float [rad/s]
         At which the trapezoidal rule keeps the response (`prewarp`); at rest if not given.
     """

@@ -39,7 +39,7 @@ def second_order(
     u : array or dict of command to number
         Commands that hold a loop at q, as `trim` finds them; none if not given.
     inputs, outputs : sequences of str
-        Of a loop; see `Loop.linearize`. Those of a mechanism are all joint forces ("tau."), all displacements ("q.") and velocities ("v.").
+        Inputs and outputs of a loop; see `Loop.linearize`. Those of a mechanism are all joint forces ("tau."), all displacements ("q.") and velocities ("v.").
     params : dict of parameter name to number
 
     Returns
@@ -79,8 +79,8 @@ def _of_first_order(
     kinds = "".join(s[:2] for s in model.states)
     if model.period is not None:
         raise InputError(
-            f"second_order: found a loop that is sampled every {model.period:g} s; expected one without sampling: take the controller out, "
-            "and give its gains to `Partitioned`"
+            f"second_order: found a loop that is sampled every {model.period:g} s; expected one without sampling: remove the controller "
+            "and pass its gains to `Partitioned`"
         )
     if displaced != moving or kinds != n * "q." + n * "v.":
         odd = next((s for s in model.states if s[:2] not in ("q.", "v.")), "")

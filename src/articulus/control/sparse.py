@@ -32,7 +32,7 @@ class SparseRegulator:
     factor : array, (2 n, r)
         The least cost from x is |factor' x|^2.
     residual : float
-        Of the Riccati equation, over its constant term, in the norm of energy.
+        Residual of the Riccati equation, over its constant term, in the norm of energy.
     shifts : int
         Sparse factorizations that it took.
     """

@@ -39,7 +39,7 @@ class Field:
     default : object
         Value without the key.
     words : mapping of str to object
-        Of a choice: the value of each word.
+        Words of a choice: the value of each word.
     refers : str
         What the name in it is the name of: "joint", "frame" or "constraint".
     least, above : float or None

@@ -168,7 +168,7 @@ NUMBERS: dict[str, Schema] = {
                 "properties": {
                     "times": {"type": "array", "items": ref("number")},
                     "values": {"type": "array"},
-                    "held": {"type": "boolean"},
+                    "hold": {"type": "boolean"},
                 },
                 "required": ["times", "values"],
                 "additionalProperties": False,
@@ -178,7 +178,7 @@ NUMBERS: dict[str, Schema] = {
                 "properties": {
                     "csv": {"type": "string", "description": "file with the columns t and values"},
                     "columns": {"type": "array", "items": {"type": "string"}},
-                    "held": {"type": "boolean"},
+                    "hold": {"type": "boolean"},
                 },
                 "required": ["csv"],
                 "additionalProperties": False,

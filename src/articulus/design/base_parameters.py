@@ -84,11 +84,11 @@ def base_parameters(
     Parameters
     ----------
     mechanism : Mechanism
-        Of rigid bodies, without closed loops.
+        Mechanism of rigid bodies, without closed loops.
     terms : str or sequence of str
         Of "armature", "damping", "coulomb", "offset": what is unknown for every joint as well.
     seed : int
-        Of the random states. The combinations do not depend on it but for rounding.
+        Seed of the random states. The combinations do not depend on it but for rounding.
 
     Notes
     -----

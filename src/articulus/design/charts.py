@@ -8,10 +8,10 @@ import numpy as np
 
 if TYPE_CHECKING:
     from articulus.design.pareto import Front
-    from articulus.design.program import Section
+    from articulus.design.program import LineSection
 
 
-def plot_section(section: Section) -> Any:
+def plot_section(section: LineSection) -> Any:
     """Return a figure of objective and limits along a line through the design space."""
     import matplotlib.pyplot as plt
 

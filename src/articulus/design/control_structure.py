@@ -15,8 +15,8 @@ from articulus.design.mean_squares import (
     lqr_mean_squares,
     output_mean_squares,
 )
-from articulus.design.methods import Method, QuadraticSteps
-from articulus.design.program import Optimum, Point, Program
+from articulus.design.methods import Minimizer, QuadraticSteps
+from articulus.design.program import DesignProgram, Optimum, Point
 from articulus.design.restarts import best_of
 from articulus.design.sized_structure import SizedStructure
 from articulus.errors import InputError
@@ -39,7 +39,7 @@ class ControlStructure:
     responses : tuple of MeanSquareLimit
         On outputs.
     bounds : two floats [unit of the sizes]
-        Of every size.
+        Bounds of every size.
     measured : array, (measured, 2n), or None
         Outputs y = measured (r, r') that are fed back by u = -K y, whose entries are variables. Without it the state is fed back, with the
         gain of the linear-quadratic form that the optimum has: its weights are the Lagrange multipliers, and these are variables.
@@ -91,7 +91,7 @@ class ControlStructure:
         return len(self.structure.names)
 
     @property
-    def program(self) -> Program:
+    def program(self) -> DesignProgram:
         """The minimization: sizes first, then multipliers or the gain, row by row."""
         if self.measured is None:
             names = [f"multiplier of {x.name}" for x in (*self.efforts, *self.responses[1:])]
@@ -104,7 +104,7 @@ class ControlStructure:
             scale = self._gain_scale().ravel()
             positive = np.zeros(len(names), dtype=bool)
         lower, upper = (np.full(self.sizes, b) for b in self.bounds)
-        return Program(
+        return DesignProgram(
             (*self.structure.names, *names), np.append(lower, low), np.append(upper, high), self.evaluate,
             tuple(x.name for x in self.limits), np.append(np.ones(self.sizes, dtype=bool), positive),
             np.append(np.ones(self.sizes), scale), "kg",
@@ -184,13 +184,13 @@ class ControlStructure:
         factor, held = np.exp(found.x)
         return self.start(sizes * factor, np.r_[np.full(one, held), np.ones(len(self.responses) - 1)])
 
-    def minimize(self, starts: np.ndarray | Sequence[np.ndarray], method: Method | None = None) -> Optimum:
+    def minimize(self, starts: np.ndarray | Sequence[np.ndarray], method: Minimizer | None = None) -> Optimum:
         """Return the lightest design from one start or several; `others` has those of the other starts.
 
         Parameters
         ----------
         starts : array, (variables,), or several
-        method : Method
+        method : Minimizer
             `QuadraticSteps` if not given; `SequentialApproximations`, `Continuation`.
 
         Warns

@@ -11,9 +11,11 @@ import numpy as np
 import scipy.linalg
 
 from articulus.design.base_parameters import BaseParameters, independent_combinations
+from articulus.design.consistent_inertias import consistent_parameters, parameter_sizes, pseudo_inertia
+from articulus.design.integral_forms import FORMS, WINDOW, Form, integral_rows
 from articulus.design.regression import Regression
 from articulus.dynamics.mechanism import Mechanism
-from articulus.errors import InputError, doubtful
+from articulus.errors import InputError, did_you_mean, doubtful
 from articulus.numerics.lyapunov import one_thread
 
 ROUNDS = 10
@@ -33,12 +35,14 @@ class InertialFit:
     base : BaseParameters
         The combinations that the motion can tell.
     values, deviations : array, (nb,)
-        Of the combinations, and their standard deviations for white noise.
+        Values of the combinations, and their standard deviations for white noise.
     covariance : array, (nb, nb)
     noise : array, (nv,) [N m or N]
-        Standard deviation of what is left of each joint's force.
+        Standard deviation of what is left of each joint's force; of its impulse [N m s or N s] in each window in the momentum form, of
+        the work [J], (1,), in the energy form.
     full : array, (n,)
-        Standard parameters with these combinations that are nearest to those of the model, each in units of its kind.
+        Standard parameters with these combinations that are nearest to those of the model, each in units of its kind; with
+        `consistent=True` those of bodies that can exist.
     impossible : tuple of str
         Bodies whose `full` inertias no rigid body has.
     condition : float
@@ -68,7 +72,17 @@ class InertialFit:
 
 
 def inertial_fit(
-    mechanism: Mechanism, q: Any, v: Any, vdot: Any, tau: Any, terms: str | Sequence[str] = ()
+    mechanism: Mechanism,
+    q: Any,
+    v: Any,
+    vdot: Any,
+    tau: Any,
+    terms: str | Sequence[str] = (),
+    *,
+    form: Form = "force",
+    t: Any = None,
+    window: int = WINDOW,
+    consistent: bool = False,
 ) -> InertialFit:
     """Return the combinations of inertial parameters, friction and motor inertias that explain measured joint forces.
 
@@ -77,13 +91,23 @@ def inertial_fit(
     Parameters
     ----------
     mechanism : Mechanism
-        Of rigid bodies, without closed loops; its parameters choose among the equally good `full` ones.
+        Mechanism of rigid bodies, without closed loops; its parameters choose among the equally good `full` ones.
     q, v, vdot : array, (samples, nq), (samples, nv), (samples, nv)
-        Motion. Accelerations by differences of noisy velocities bias the result: filter v and tau alike before.
+        Motion. Accelerations by differences of noisy velocities bias the result: filter v and tau alike before, or take a form that needs
+        none; vdot is None then.
     tau : array, (samples, nv) [N m or N]
         Joint forces; NaN where a sample is missing.
     terms : str or sequence of str
         Of "armature", "damping", "coulomb", "offset": what is unknown for every joint as well.
+    form : "force", "momentum" or "energy"
+        The equation at each sample, or its sum over windows of time: of momentum for each joint, or of energy, one row for all joints.
+    t : array, (samples,) [s]
+        Times, for sums.
+    window : int
+        Samples of a window.
+    consistent : bool
+        Whether `full` shall be parameters of bodies that can exist, with combinations as near to the measured ones as these allow (extra
+        `sdp`).
 
     Raises
     ------
@@ -95,12 +119,10 @@ def inertial_fit(
     Source: Gautier & Poignet 2001 (weights by the noise of each joint), Gautier & Khalil 1990 (combinations).
     """
     regression = Regression(mechanism, (terms,) if isinstance(terms, str) else tuple(terms))
-    given = _checked(mechanism, q, v, vdot, tau)
-    used = ~np.isnan(given[3])
-    Y = regression.matrix(*given[:3])
-    left = given[3] - regression.known(*given[:3])
+    both = _equations(regression, q, v, vdot, tau, form, t, window)
+    used = ~np.isnan(both[..., -1])
     with one_thread():
-        rows = _compressed(Y, left, used)
+        rows = _compress(both, used)
         base = independent_combinations(regression, rows[..., :-1])
         if used.sum() <= len(base):
             raise InputError(
@@ -124,6 +146,8 @@ def inertial_fit(
     covariance = inverse @ inverse.T
     values = np.linalg.svd(R, compute_uv=False)
     full = nearest_full(base, regression, beta)
+    if consistent:
+        full = consistent_parameters(regression, base, full, covariance)
     impossible = impossible_bodies(mechanism, full)
     condition = float(values[0] / values[-1])
     doubts = _doubts(condition, impossible)
@@ -133,23 +157,46 @@ def inertial_fit(
     return InertialFit(base, beta, deviations, covariance, noise, full, impossible, condition, doubts)
 
 
-def _compressed(Y: np.ndarray, left: np.ndarray, used: np.ndarray) -> np.ndarray:
-    """Return the rows [Y, left] of each joint as a triangle with the same products, (nv, n + 1, n + 1)."""
-    both = np.concatenate([Y, left[..., None]], axis=-1)
+def _equations(
+    regression: Regression, q: Any, v: Any, vdot: Any, tau: Any, form: str, t: Any, window: int
+) -> np.ndarray:
+    """Return the rows [W, b] of W phi = b, (rows, nv or 1, n + 1); b is NaN where there is none."""
+    if form not in FORMS:
+        raise InputError(
+            f"inertial_fit: found form = '{form}'; expected {', '.join(FORMS)}; {did_you_mean(str(form), FORMS)}"
+        )
+    if form == "force":
+        if vdot is None:
+            raise InputError(
+                "inertial_fit: found no accelerations; expected vdot, or form='momentum' or 'energy' with times t"
+            )
+        qs, vs, accelerations, forces = _check(regression.mechanism, q, v, vdot, tau)
+        left = forces - regression.known(qs, vs, accelerations)
+        return np.concatenate([regression.matrix(qs, vs, accelerations), left[..., None]], axis=-1)
+    qs, vs, _, forces = _check(regression.mechanism, q, v, np.zeros(np.shape(v)), tau)
+    times = np.asarray(t if t is not None else np.nan, dtype=float)
+    if times.shape != (len(qs),) or not (np.diff(times) > 0).all() or len(qs) < 3:
+        raise InputError(
+            f"inertial_fit: t has shape {times.shape}; expected rising times of {len(qs)} samples, at least 3, for form = '{form}'"
+        )
+    if not 2 <= window < len(times):
+        raise InputError(f"inertial_fit: found window = {window}; expected 2 to {len(times) - 1} samples")
+    return integral_rows(regression, form, times, qs, vs, forces, window)  # type: ignore[arg-type]
+
+
+def _compress(both: np.ndarray, used: np.ndarray) -> np.ndarray:
+    """Return the rows [W, b] of each joint as a triangle with the same products, (nv, n + 1, n + 1)."""
     n = both.shape[-1]
     out = np.zeros((both.shape[1], n, n))
     for joint, kept in enumerate(used.T):
-        triangle = np.linalg.qr(both[kept, joint], mode="r")
+        triangle = np.asarray(np.linalg.qr(both[kept, joint], mode="r"))
         out[joint, : len(triangle)] = triangle
     return out
 
 
 def nearest_full(base: BaseParameters, regression: Regression, beta: np.ndarray) -> np.ndarray:
     """Return the standard parameters with K phi = beta that are nearest to those of the model, each in units of its kind, (n,)."""
-    prior = regression.values()
-    units = regression.units
-    size = {u: max((abs(x) for x, w in zip(prior, units) if w == u), default=0.0) or 1.0 for u in set(units)}
-    scale = np.array([size[u] for u in units])
+    prior, scale = regression.values(), parameter_sizes(regression)
     change = np.linalg.lstsq(base.combination * scale, beta - base.of(prior), rcond=None)[0]
     return prior + scale * change
 
@@ -161,20 +208,13 @@ def impossible_bodies(mechanism: Mechanism, phi: np.ndarray) -> tuple[str, ...]:
     """
     out = []
     for k, body in enumerate(mechanism.description.bodies):
-        m, h, J = phi[10 * k], phi[10 * k + 1 : 10 * k + 4], _matrix(phi[10 * k + 4 : 10 * k + 10])
-        P = np.block([[np.trace(J) / 2 * np.eye(3) - J, h[:, None]], [h[None, :], np.array([[m]])]])
+        P = pseudo_inertia(phi[10 * k : 10 * k + 10])
         if np.linalg.eigvalsh(P)[0] < -INSIDE * abs(np.trace(P)):
             out.append(body.name)
     return tuple(out)
 
 
-def _matrix(J: np.ndarray) -> np.ndarray:
-    """Return the inertia matrix of its six numbers in the order of the regressor."""
-    xx, yy, zz, xy, xz, yz = J
-    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-
-
-def _checked(mechanism: Mechanism, *given: Any) -> list[np.ndarray]:
+def _check(mechanism: Mechanism, *given: Any) -> list[np.ndarray]:
     """Return q, v, vdot and tau as arrays of one number of samples."""
     arrays = [np.asarray(x, dtype=float) for x in given]
     rows = len(arrays[0]) if arrays[0].ndim == 2 else 0

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from articulus.design.methods import Method, QuadraticSteps
-from articulus.design.program import Optimum, Point, Program
+from articulus.design.methods import Minimizer, QuadraticSteps
+from articulus.design.program import DesignProgram, Optimum, Point
 from articulus.design.restarts import best_of
 from articulus.errors import InputError, NumericalError, did_you_mean
 from articulus.numerics.streams import stream
@@ -54,7 +54,7 @@ class CoDesign:
     subject_to : tuple of AtMost
         Kept by every sample.
     t_end : float [s]
-        Of the runs.
+        End time of the runs.
     q0, v0 : array or dict
         As those of `simulate`.
     samples : tuple of dicts
@@ -94,7 +94,7 @@ class CoDesign:
             raise InputError(f"optimize: limits {names}; expected names of their own")
 
     @property
-    def program(self) -> Program:
+    def program(self) -> DesignProgram:
         """The minimization."""
         lower, upper = (np.array([b[k] for b in self.variables.values()], dtype=float) for k in (0, 1))
         many = len(self.samples) > 1
@@ -104,7 +104,7 @@ class CoDesign:
             for k in range(len(self.samples))
         )
         scale = np.maximum(np.abs(lower), np.abs(upper))
-        return Program(
+        return DesignProgram(
             tuple(self.variables),
             lower,
             upper,
@@ -144,7 +144,10 @@ class CoDesign:
         )
 
     def minimize(
-        self, starts: int | np.ndarray | Sequence[np.ndarray] = 1, seed: int = 0, method: Method | None = None
+        self,
+        starts: int | np.ndarray | Sequence[np.ndarray] = 1,
+        seed: int = 0,
+        method: Minimizer | None = None,
     ) -> Optimum:
         """Return the best design.
 
@@ -153,8 +156,8 @@ class CoDesign:
         starts : int or arrays, (variables,)
             A number: the present values of the parameters, and random ones within the bounds.
         seed : int
-            Of random starts.
-        method : Method
+            Seed of random starts.
+        method : Minimizer
             `QuadraticSteps` if not given.
 
         Warns
@@ -166,7 +169,7 @@ class CoDesign:
         rows = self._starts(program, starts, seed) if isinstance(starts, int) else np.atleast_2d(starts)
         return best_of(program, rows, method or QuadraticSteps(tolerance=1e-8))
 
-    def sweep(self, name: str, limits: Sequence[float], method: Method | None = None) -> list[Optimum]:
+    def sweep(self, name: str, limits: Sequence[float], method: Minimizer | None = None) -> list[Optimum]:
         """Return the best designs for values of one limit, each begun at the one before: a front of objective against that limit."""
         if name not in (known := [x.name for x in self.subject_to]):
             raise InputError(
@@ -181,18 +184,16 @@ class CoDesign:
             out.append(problem.minimize(1 if not out else out[-1].x[None], method=method))
         return out
 
-    def _starts(self, program: Program, count: int, seed: int) -> np.ndarray:
+    def _starts(self, program: DesignProgram, count: int, seed: int) -> np.ndarray:
         if count < 1:
             raise InputError(f"optimize: found {count} starts; expected at least one")
         own = {p.name: p.value for p in self.loop.system.network.parameters} | dict(self.present)
         first = program.inside([own[name] for name in self.variables])
-        ends = program.scaled(program.lower), program.scaled(program.upper)
+        ends = program.to_scaled(program.lower), program.to_scaled(program.upper)
         if count > 1 and not np.isfinite(ends).all():
-            raise InputError(
-                "optimize: random starts need bounds that are finite; give them, or starts of your own"
-            )
+            raise InputError("optimize: random starts need finite bounds; set them, or pass your own starts")
         random = stream(seed)
-        more = [program.unscaled(random.uniform(*ends)) for _ in range(count - 1)]
+        more = [program.from_scaled(random.uniform(*ends)) for _ in range(count - 1)]
         return np.array([first, *more])
 
 
@@ -208,7 +209,7 @@ def optimize(
     samples: Sequence[Mapping[str, float]] = ({},),
     starts: int | np.ndarray = 1,
     seed: int = 0,
-    method: Method | None = None,
+    method: Minimizer | None = None,
     **settings: Any,
 ) -> Optimum:
     """Return the parameters of a loop or study that minimize a figure of its runs under limits on others; see `CoDesign`.
@@ -230,8 +231,8 @@ def optimize(
     starts : int or arrays
         Number of starts, the first from the present values, others random within the bounds; or the starts.
     seed : int
-        Of random starts.
-    method : Method
+        Seed of random starts.
+    method : Minimizer
     """
     loop, present = study, {}
     if isinstance(study, Study):

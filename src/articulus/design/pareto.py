@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from articulus.design.methods import Method, QuadraticSteps
-from articulus.design.program import Optimum, Point, Program
+from articulus.design.methods import Minimizer, QuadraticSteps
+from articulus.design.program import DesignProgram, Optimum, Point
 from articulus.design.regulator_cost import RegulatorCost
 from articulus.design.sized_structure import SizedStructure
 from articulus.errors import InputError, doubtful
@@ -72,7 +72,7 @@ class Front:
     Parameters
     ----------
     names : tuple of two strings
-        Of the costs.
+        Names of the costs.
     variables : tuple of str
     designs : tuple of FrontDesign
         With rising share of the second cost.
@@ -131,7 +131,7 @@ class TradeOff:
         Positive sizes.
     lower, upper : array, (variables,)
     names : tuple of two strings
-        Of the costs, with their units.
+        Names of the costs, with their units.
     regular : array, (variables,)
         nu: a small linear cost that keeps the path from bifurcating; zero if not given.
     """
@@ -159,7 +159,7 @@ class TradeOff:
         cost : RegulatorCost
             LQR, or LQG if it has sensors.
         lower, upper : float or array, (sizes,)
-            Of the sizes.
+            Bounds of the sizes.
         """
         count = len(structure.names)
         return TradeOff(
@@ -167,7 +167,7 @@ class TradeOff:
             np.full(count, lower, dtype=float), np.full(count, upper, dtype=float), ("mass [kg]", "control cost"),
         )  # fmt: skip
 
-    def program(self, share: float) -> Program:
+    def program(self, share: float) -> DesignProgram:
         """Return the minimization of (1 - share) first + share second."""
         nu = self.regular if self.regular.size else np.zeros(len(self.variables))
 
@@ -181,9 +181,11 @@ class TradeOff:
             return Point(value, slope, np.zeros(0), nothing, bool(np.isfinite(value)), (a, b))
 
         positive = np.ones(len(self.variables), dtype=bool)
-        return Program(self.variables, self.lower, self.upper, evaluate, (), positive, np.ones(positive.size))
+        return DesignProgram(
+            self.variables, self.lower, self.upper, evaluate, (), positive, np.ones(positive.size)
+        )
 
-    def minimize(self, share: float, start: np.ndarray, method: Method | None = None) -> Optimum:
+    def minimize(self, share: float, start: np.ndarray, method: Minimizer | None = None) -> Optimum:
         """Return the optimum of one share from one start."""
         program = self.program(share)
         with one_thread():
@@ -204,11 +206,11 @@ class TradeOff:
         shares : sequence of floats
             lambda, from 0 (the first cost alone) to below 1.
         start : array, (variables,)
-            Of the first share.
+            Initial sizes for the first share.
         restarts : int
             Random starts at each share, against local minima; what is better takes the place of the homotopy's design.
         seed : int
-            Of these.
+            Seed of the restarts.
 
         Warns
         -----

@@ -42,13 +42,13 @@ class Point:
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class DesignProgram:
     """Minimize an objective over variables, while limits are kept.
 
     Parameters
     ----------
     names : tuple of str
-        Of the variables.
+        Names of the variables.
     lower, upper : array, (variables,)
     evaluate : function of an array
         Returns the `Point` of a design.
@@ -59,7 +59,7 @@ class Program:
     scale : array, (variables,)
         Typical sizes of the other variables.
     unit : str
-        Of the objective.
+        Unit of the objective.
     """
 
     names: tuple[str, ...]
@@ -89,11 +89,11 @@ class Program:
 
     # variables on scales of their own
 
-    def scaled(self, x: np.ndarray) -> np.ndarray:
+    def to_scaled(self, x: np.ndarray) -> np.ndarray:
         """Return variables as methods vary them: logarithms of sizes, others in units of their scale."""
         return np.where(self.sizes, np.log(np.where(self.sizes, x, 1.0)), x / self.scale)
 
-    def unscaled(self, z: np.ndarray) -> np.ndarray:
+    def from_scaled(self, z: np.ndarray) -> np.ndarray:
         """Return the variables of scaled ones, within their bounds."""
         x = np.where(self.sizes, np.exp(np.where(self.sizes, z, 0.0)), z * self.scale)
         return np.clip(x, self.lower, self.upper)
@@ -109,14 +109,14 @@ class Optimum:
 
     Parameters
     ----------
-    program : Program
+    program : DesignProgram
     x : array, (variables,)
     point : Point
         Objective and limits there.
-    converged : bool
+    ok : bool
         Whether nothing better is near and all limits are kept.
     evaluations : int
-        Of objective, limits and their derivatives.
+        Evaluations of objective, limits and their derivatives.
     method : str
     message : str
         Why the search ended.
@@ -125,10 +125,10 @@ class Optimum:
         From further starts, best first.
     """
 
-    program: Program
+    program: DesignProgram
     x: np.ndarray
     point: Point
-    converged: bool
+    ok: bool
     evaluations: int
     method: str
     message: str
@@ -156,7 +156,7 @@ class Optimum:
         order = np.argsort(-self.point.limits)
         return tuple(self.program.limits[k] for k in order if self.point.limits[k] > 1e-3)
 
-    def section(self, other: Optimum | np.ndarray, count: int = 41, beyond: float = 0.2) -> Section:
+    def section(self, other: Optimum | np.ndarray, count: int = 41, beyond: float = 0.2) -> LineSection:
         """Return objective and limits along the straight line to another design, and somewhat beyond both.
 
         Parameters
@@ -177,7 +177,7 @@ class Optimum:
             if (x >= self.program.lower).all() and (x <= self.program.upper).all()
         ]
         points = [self.program.evaluate(way[k]) for k in kept]
-        return Section(
+        return LineSection(
             places[kept], np.array([way[k] for k in kept]),
             np.array([p.objective if p.defined else np.nan for p in points]),
             np.array([p.limits if p.defined else np.full(len(self.program.limits), np.nan) for p in points]),
@@ -186,7 +186,7 @@ class Optimum:
 
     def __str__(self) -> str:
         lines = [
-            f"{'optimum' if self.converged else 'not converged'} by {self.method}: "
+            f"{'optimum' if self.ok else 'not converged'} by {self.method}: "
             f"{self.objective:.6g}{' ' + self.program.unit if self.program.unit else ''} after {self.evaluations} evaluations; {self.message}"
         ]
         width = max(map(len, self.program.names))
@@ -204,7 +204,7 @@ class Optimum:
 
 
 @dataclass(frozen=True, eq=False)
-class Section:
+class LineSection:
     """Objective and limits along a straight line through the design space.
 
     Parameters
@@ -216,14 +216,14 @@ class Section:
         Not a number where the design has no figures.
     limits : array, (designs, limits)
         Kept where at most zero.
-    program : Program
+    program : DesignProgram
     """
 
     places: np.ndarray
     designs: np.ndarray
     objective: np.ndarray
     limits: np.ndarray
-    program: Program
+    program: DesignProgram
 
     @property
     def allowed(self) -> np.ndarray:

@@ -12,12 +12,15 @@ from articulus.dynamics.mechanism import Mechanism
 from articulus.dynamics.regressor import PARAMETERS
 from articulus.errors import InputError, UnsupportedOperation, did_you_mean
 from articulus.model.mechanism.numbers import value_of, values_of
+from articulus.numerics.lyapunov import one_thread
 
 UNITS = ("kg", *("kg m",) * 3, *("kg m^2",) * 6)
 """Units of `PARAMETERS`."""
 TERMS = ("armature", "damping", "coulomb", "offset")
 """What a joint may have beside the inertia of the bodies: forces along its acceleration, its velocity, the sign of its velocity
 and 1."""
+ROWS = 128
+"""States whose regressors are kept at a time where their products are summed: they stay in the cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +30,7 @@ class Regression:
     Parameters
     ----------
     mechanism : Mechanism
-        Of rigid bodies, without closed loops or coupled joints.
+        Mechanism of rigid bodies, without closed loops or coupled joints.
     terms : tuple of str
         Which of `TERMS` are unknown for every joint, beside the ten inertial parameters of every moving body.
     """
@@ -39,8 +42,15 @@ class Regression:
         d = self.mechanism.description
         if d.flexible or d.constraints or d.couplings:
             kind = "flexible bodies" if d.flexible else "closed loops" if d.constraints else "coupled joints"
+            hint = "Fit named parameters to runs instead"
+            if kind == "coupled joints" and not d.constraints:
+                names = ", ".join(
+                    repr(n)
+                    for n in sorted({n for c in d.couplings for n in c.to} - {c.joint for c in d.couplings})
+                )
+                hint = f"Lock those that others follow, such as a gripper's: with_locked({names}); or fit named parameters to runs"
             raise UnsupportedOperation(
-                f"regression of '{d.name}': it has {kind}; expected a tree of rigid bodies. Fit named parameters to runs instead"
+                f"regression of '{d.name}': it has {kind}; expected a tree of rigid bodies. {hint}"
             )
         object.__setattr__(self, "terms", as_terms(self.terms))
 
@@ -75,6 +85,39 @@ class Regression:
         eye = np.eye(rates.shape[-1])
         return np.concatenate([Y, *(columns[term][..., None] * eye for term in self.terms)], axis=-1)
 
+    def products(self, q: Any, v: Any, vdot: Any) -> np.ndarray:
+        """Return the sum of Y'Y over all states, (n, n), without keeping Y: what least squares of any number of samples needs.
+
+        Parameters
+        ----------
+        q, v, vdot : array, (samples, nq), (samples, nv), (samples, nv)
+        """
+        states = [np.ascontiguousarray(x, dtype=float) for x in (q, v, vdot)]
+        n, inertial = len(self.names), 10 * len(self.mechanism.description.bodies)
+        total = np.zeros((n, n))
+        kernel = self.mechanism.kernel("regressor")
+        plain = len(kernel.input_shapes) == 3 and not self.terms and len(states[0]) >= ROWS
+        begins = _first_columns(self.mechanism) if plain else np.zeros(self.mechanism.nv, int)
+        if plain:
+            parts = [np.empty((ROWS, x.shape[1])) for x in states]
+            go = kernel.bind(*parts, out=np.empty((ROWS, self.mechanism.nv, inertial)))
+        with one_thread():
+            for first in range(0, len(states[0]), ROWS):
+                part = [x[first : first + ROWS] for x in states]
+                if plain and len(part[0]) == ROWS:
+                    for to, product in zip(parts, part):
+                        to[:] = product
+                    go()
+                    Y = go.outputs[0]
+                else:
+                    Y = self.matrix(*part)
+                for joint, begin in enumerate(begins):
+                    rows = Y[:, joint, begin:]
+                    total[begin:, begin:] += (
+                        rows.T @ rows.copy()
+                    )  # of a copy: the plain product is faster than the symmetric one here
+        return total
+
     def values(self) -> np.ndarray:
         """Return phi of the mechanism as it is, (n,)."""
         return np.concatenate(
@@ -100,6 +143,19 @@ class Regression:
         for c in self.mechanism.description.connections:
             speeds[self.mechanism.description.v_slices[c.name]] = value_of(c.coulomb_speed)
         return speeds
+
+
+def _first_columns(mechanism: Mechanism) -> np.ndarray:
+    """Return for each joint force the first column of the regressor that can differ from zero."""
+    d = mechanism.description
+    inward = {c.child: c for c in d.connections}
+    first = np.full(mechanism.nv, 10 * len(d.bodies))
+    for b, body in reversed(list(enumerate(d.bodies))):
+        at = body.name
+        while at in inward:
+            first[d.v_slices.get(inward[at].name, slice(0, 0))] = 10 * b
+            at = inward[at].parent
+    return first
 
 
 def as_terms(terms: str | Sequence[str]) -> tuple[str, ...]:

@@ -56,7 +56,7 @@ class RegulatorCost:
         """Return the cost and its derivatives by the sizes, (sizes,)."""
         plant = structure.plant(sizes)
         with one_thread():
-            return self._known(plant) if self.sensors is None else self._estimated(plant)
+            return self._state_feedback(plant) if self.sensors is None else self._with_estimator(plant)
 
     def weight(self, plant: SizedPlant) -> np.ndarray:
         """Return D0, (2n, 2n)."""
@@ -71,13 +71,13 @@ class RegulatorCost:
     def _intensity(self, plant: SizedPlant) -> np.ndarray:
         return plant.E @ plant.E.T + (0.0 if self.noise is None else self.noise)
 
-    def _known(self, plant: SizedPlant) -> tuple[float, np.ndarray]:
+    def _state_feedback(self, plant: SizedPlant) -> tuple[float, np.ndarray]:
         control = care(plant.A, plant.B, self.weight(plant), self.effort)
         P, gain, W = control.X, control.gain, self._intensity(plant)
         Z = Lyapunov(control.closed).solve(W)
         return float(np.vdot(P, W)), self._slopes(plant, Z, P, gain, 0.0, 2 * P @ plant.E)
 
-    def _estimated(self, plant: SizedPlant) -> tuple[float, np.ndarray]:
+    def _with_estimator(self, plant: SizedPlant) -> tuple[float, np.ndarray]:
         """tr P W + tr Pf S with S = K'R K; K = R^-1 B'P, Kf = Pf C1' Qw^-1."""
         control = care(plant.A, plant.B, self.weight(plant), self.effort)
         W = self._intensity(plant)

@@ -6,8 +6,8 @@ import dataclasses
 
 import numpy as np
 
-from articulus.design.methods.base import KEPT, Method
-from articulus.design.program import Optimum, Program
+from articulus.design.methods.base import KEPT, Minimizer
+from articulus.design.program import DesignProgram, Optimum
 from articulus.errors import NumericalError, doubtful
 from articulus.numerics.lyapunov import one_thread
 
@@ -15,7 +15,7 @@ APART = 1e-3
 """Relative difference of objectives from which on two starts disagree."""
 
 
-def best_of(program: Program, starts: np.ndarray, method: Method) -> Optimum:
+def best_of(program: DesignProgram, starts: np.ndarray, method: Minimizer) -> Optimum:
     """Return the best optimum of all starts; the others are in its field `others`, best first.
 
     Warns

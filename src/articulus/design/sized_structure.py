@@ -113,7 +113,7 @@ class SizedStructure:
     Parameters
     ----------
     names : tuple of str
-        Of the sizes.
+        Names of the sizes.
     M, K : Terms
         Mass and stiffness matrices, (n, n).
     weights : array, (sizes,) [kg per unit of size]
@@ -176,7 +176,7 @@ class SizedStructure:
         build : function
             Returns the `Structure` of sizes (an array); inputs and outputs do not depend on the sizes.
         names : sequence of str
-            Of the sizes.
+            Names of the sizes.
         at : array, (sizes,)
             Sizes of common magnitude, none of them zero.
         controls, disturbances, outputs : sequence of str

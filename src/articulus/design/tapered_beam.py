@@ -24,7 +24,7 @@ def stepped_beam(
     Parameters
     ----------
     length : float [m]
-        Of the whole.
+        Length of the whole.
     count : int
     density : float [kg/m^3]
     modulus : float [Pa]
@@ -36,8 +36,8 @@ def stepped_beam(
     h, n = length / count, 2 * (count + 1)
     mass, bend = _integrals(h, lambda s: np.ones((1, *s.shape)), lambda s: np.ones((1, *s.shape)))
     eye = np.eye(count)
-    M = Terms(np.array([_placed(density * mass[0], j, n) for j in range(count)]), eye)
-    K = Terms(np.array([_placed(modulus / 12 * bend[0], j, n) for j in range(count)]), 2 * eye)
+    M = Terms(np.array([_place(density * mass[0], j, n) for j in range(count)]), eye)
+    K = Terms(np.array([_place(modulus / 12 * bend[0], j, n) for j in range(count)]), 2 * eye)
     return M, K, np.full(count, density * h)
 
 
@@ -68,10 +68,10 @@ def tapered_beam(
     unit = np.eye(count + 1)
     M, K, powers_M, powers_K = [], [], [], []
     for j, k in itertools.product(range(count), range(2)):
-        M.append(_placed(density * width * mass[k], j, n))
+        M.append(_place(density * width * mass[k], j, n))
         powers_M.append(unit[j + k])
     for j, k in itertools.product(range(count), range(4)):
-        K.append(_placed(modulus * width / 12 * bend[k], j, n))
+        K.append(_place(modulus * width / 12 * bend[k], j, n))
         powers_K.append((3 - k) * unit[j] + k * unit[j + 1])
     weights = density * width * h * np.array([0.5 if j in (0, count) else 1.0 for j in range(count + 1)])
     return Terms(np.array(M), np.array(powers_M)), Terms(np.array(K), np.array(powers_K)), weights
@@ -87,13 +87,13 @@ def _integrals(h: float, of_mass: Shapes, of_bending: Shapes) -> tuple[np.ndarra
     return mass, np.einsum("kp,ip,jp,p->kij", of_bending(s), curved, curved, w)
 
 
-def _placed(element: np.ndarray, j: int, n: int) -> np.ndarray:
+def _place(element: np.ndarray, j: int, n: int) -> np.ndarray:
     out = np.zeros((n, n))
     out[2 * j : 2 * j + 4, 2 * j : 2 * j + 4] = element
     return out
 
 
-def held(terms: Terms, free: np.ndarray, more: np.ndarray | None = None) -> Terms:
+def constrain(terms: Terms, free: np.ndarray, more: np.ndarray | None = None) -> Terms:
     """Return a matrix with only some degrees of freedom, and a constant one added, (free, free)."""
     kept = terms.matrices[:, free][:, :, free]
     if more is None:

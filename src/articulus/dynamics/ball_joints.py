@@ -8,7 +8,7 @@ ground axes, and all sums over the bodies that i carries:
     F   = N - (I wdot + w x I w) + u x A' y - sum of b x A' y               moments about the mass center
     I1  = p.p - 1,   I2 = p.s,   I3 = G(p) (s - pdot)                       w = 2 G(p) s
 
-where y = m (Vdot - g) - f of the body and of all bodies that hang on it is the force in its joint. N and f are moments and
+where y = m (Vdot - g) - f of the body and of all bodies that are attached to it is the force in its joint. N and f are moments and
 forces from elsewhere: joint torques, wrenches on frames, friction. An implicit formula makes Xdot = sigma X + const, and a
 Newton iteration solves J dX = E with J = dE/dX + sigma dE/dXdot.
 

@@ -45,7 +45,7 @@ class CompiledMechanism(MechanismBuilder, Named):
     def tree(self) -> Self:
         """The mechanism without its constraints, every loop cut: the same bodies, coordinates and parameters, and all methods.
 
-        Of a mechanism without constraints it is that mechanism. It is made once and follows changes of the mechanism; whoever
+        For a mechanism without constraints it is that mechanism. It is made once and follows changes of the mechanism; whoever
         changes the tree itself has a mechanism of their own from then on.
         """
         found = self.__dict__.get("_tree")

@@ -68,7 +68,7 @@ class Closure:
         (constants, places of the joints, v, t, p) -> g, G, rate, gamma, with places, v and columns of G of the part
         alone. Constraints of the same kind on parts of the same shape share it. About the whole tree: q for places.
     constants : SX
-        Of the part; they may depend on the named parameters of the tree.
+        Constants of the part; they may depend on the named parameters of the tree.
     at_place : sequence of int, optional
         Where the places of the part's joints stand in `Parts.places`; None for the whole tree.
     at_v : sequence of int
@@ -183,10 +183,10 @@ def _one(view: _Traced, constraint: Constraint) -> Constraints:
     G = ca.mtimes(ca.jacobian(rate, xdot), E) + ca.jacobian(rate, v)
     rates = [pose.rates() for pose in poses]
     values = [*(pose.numbers() for pose in poses), *(r[0] for r in rates), *(r[1] for r in rates)]
-    found = ca.substitute(
+    rows = ca.substitute(
         [g, G, rate, derivative(rate)], [ca.vertcat(x, xdot, xddot)], [ca.vertcat(SX(0, 1), *values)]
     )
-    g, G, rate, gamma = found
+    g, G, rate, gamma = rows
     return Constraints(g, ca.sparsify(G), rate, gamma)
 
 

@@ -65,8 +65,8 @@ def _scalar_matrix(tree: Tree, above: tuple[SX, SX], below: tuple[SX, SX], same:
     for k, (a, b) in enumerate(same_joint(tree)):
         C[a, b] = same[k]
     for i, p in enumerate(tree.parents):
-        for j in (j for a in tree.path(p) for j in tree.freedoms[a]):
-            for k in tree.freedoms[i]:
+        for j in (j for a in tree.path(p) for j in tree.dofs[a]):
+            for k in tree.dofs[i]:
                 C[j, k] = ca.dot(above[0][:, j], above[1][:, k])
                 C[k, j] = ca.dot(below[0][:, j], below[1][:, k])
     return C
@@ -156,5 +156,5 @@ def _armature_of_quaternions(tree: Tree) -> SX:
     d, out = tree.description, SX.zeros(tree.description.nv)
     for c in d.connections:
         if c.joint.nq != c.joint.nv:
-            out[d.v_slices[c.name]] = tree.vector(c.per_freedom("armature"))
+            out[d.v_slices[c.name]] = tree.vector(c.per_dof("armature"))
     return out

@@ -119,7 +119,7 @@ class CoupledQuestion:
     Parameters
     ----------
     name : str
-        Of the quantity.
+        Name of the quantity.
     motion : Coupled
     symbols : dict of str to SX or MX
         By name: q, v, vdot, tau, t, multipliers of the independent coordinates, and p.
@@ -291,7 +291,7 @@ def mass_matrix(s: CoupledQuestion) -> tuple:
 
 
 def _symmetric(M: Any) -> Any:
-    """Return a matrix that is symmetric but for rounding, symmetric to the last bit."""
+    """Return a matrix that is symmetric but for rounding, symmetric bit for bit."""
     return ca.triu2symm(ca.triu(M))
 
 

@@ -37,7 +37,7 @@ def kinetic_energy(tree: Tree, v: SX) -> SX:
             T += node.body.kinetic(V[i], v[tree.modal(i)])
         else:
             T += 0.5 * V[i].dot(node.inertia @ V[i])
-        for k, armature in zip(tree.freedoms[i], node.armature):
+        for k, armature in zip(tree.dofs[i], node.armature):
             T += 0.5 * armature * v[k] ** 2
             if tree.parents[i] != ROOT:
                 T += node.rotor.dot(V[tree.parents[i]]) * v[k]
@@ -105,7 +105,7 @@ def _momentum(tree: Tree, v: SX) -> Force:
         else:
             h = node.inertia @ V[i]
         total = total + X.force_to_parent(h)
-        for k in tree.freedoms[i]:
+        for k in tree.dofs[i]:
             total = total + _in_ground_axes(tree, tree.parents[i], node.rotor * v[k])
     return total
 
@@ -145,7 +145,7 @@ def centroidal_momentum_matrix(tree: Tree) -> SX:
             modal[p].add(node, composite[i])
             continue
         spin = _in_ground_axes(tree, p, node.rotor)
-        momenta = [(k, composite[i] @ S, spin) for S, k in zip(node.S, tree.freedoms[i])]
+        momenta = [(k, composite[i] @ S, spin) for S, k in zip(node.S, tree.dofs[i])]
         momenta += [(k, rf, Force.zero()) for rf, k in zip(modal[i].rf, tree.modes[i])]
         for k, own, spin in momenta:
             h = tree.world[i].force_to_parent(own)

@@ -43,7 +43,7 @@ def forward_dynamics(run: Runner, v: Any, tau: Any, force: list | None = None) -
     (nv,) [rad/s^2 or m/s^2]
 
     Source: Featherstone 2008, table 7.1, with accelerations of origins as in `newton_euler`; several degrees of freedom of a
-    joint are eliminated one after the other; rotors carried by the parent as in Chen & Ou 1989; the modes of a flexible body
+    joint are eliminated one after another; rotors carried by the parent as in Chen & Ou 1989; the modes of a flexible body
     are eliminated before its joint (Jain & Rodriguez 1992). Cost: O(n), cubic in the modes of one body.
     """
     return articulated_bodies(run, v, tau, force)[0]
@@ -95,7 +95,7 @@ class MassMatrixFactors:
 def accelerations_and_factors(run: Runner, v: Any, tau: Any) -> tuple[Any, MassMatrixFactors]:
     """Return vdot, and the factors of the mass matrix that it found."""
     tree = run.tree
-    vdot, found = articulated_bodies(run, v, tau, None)
+    vdot, factors = articulated_bodies(run, v, tau, None)
     X: list = []
     S: list[list] = [[]] * len(tree)
     K, d_inverse = list(S), list(S)
@@ -105,11 +105,11 @@ def accelerations_and_factors(run: Runner, v: Any, tau: Any) -> tuple[Any, MassM
             pose, motions[i] = run(station_columns, i, X[p])
             X.append(pose)
             continue
-        pose, *own = run(factor_columns, i, _of(X, p), *found[i][:2])
+        pose, *own = run(factor_columns, i, _of(X, p), *factors[i][:2])
         X.append(pose)
-        S[i], K[i], d_inverse[i] = ([x] for x in (*own, found[i][1]))
+        S[i], K[i], d_inverse[i] = ([x] for x in (*own, factors[i][1]))
         if tree.modes[i]:
-            gain, modal[i] = run(modal_columns, i, pose, *found[i][4:])
+            gain, modal[i] = run(modal_columns, i, pose, *factors[i][4:])
             none = [ca.DM.zeros(6 * len(tree.modes[i])), gain, ca.DM.zeros(len(tree.modes[i]))]
             for columns, more in zip((S, K, d_inverse), none):
                 columns[i].append(more)
@@ -134,20 +134,20 @@ def articulated_bodies(
     IA: list = [None] * n
     pA: list = list(force or [None] * n)
     modal: list = [(None, None, None)] * n
-    found: list = [None] * n
+    eliminated: list = [None] * n
     for i in reversed(range(n)):
         p = parents[i]
         if tree.stations[i]:
             inputs = (v_of[i], w[i], w[p], IA[i], pA[i], IA[p], pA[p], *modal[p])
-            *found[i], IA[p], pA[p], M_rf, M_ff, p_f = run(pass_on, i, *inputs)
+            *eliminated[i], IA[p], pA[p], M_rf, M_ff, p_f = run(pass_on, i, *inputs)
             modal[p] = (M_rf, M_ff, p_f)
             continue
         inputs = (v_of[i], tau[tree.span(i)], w[i], _of(w, p), IA[i], pA[i])
         own = (*(x[tree.modal(i)] for x in (v, felt, tau)), *modal[i]) if tree.modes[i] else ()
         if p == ROOT:
-            found[i] = run(eliminate, i, *inputs, *own)
+            eliminated[i] = run(eliminate, i, *inputs, *own)
         else:
-            *found[i], IA[p], pA[p] = run(eliminate_inward, i, *inputs, IA[p], pA[p], *own)
+            *eliminated[i], IA[p], pA[p] = run(eliminate_inward, i, *inputs, IA[p], pA[p], *own)
     A: list = []
     vdot: list = []
     bent: dict[int, Any] = {}
@@ -155,15 +155,15 @@ def articulated_bodies(
     for i, p in enumerate(parents):
         front = ground if p == ROOT else A[p]
         if tree.stations[i]:
-            A += run(carry, i, front, *found[i], bent[p])
+            A += run(carry, i, front, *eliminated[i], bent[p])
             continue
-        acceleration, *rates = run(accelerate, i, front, *found[i])
+        acceleration, *rates = run(accelerate, i, front, *eliminated[i])
         A.append(acceleration)
         vdot += rates
         if tree.modes[i]:
             bent[i] = rates[1]
-            found[i] = [*found[i], modal[i][1]]
-    return (ca.vertcat(*vdot) if vdot else SX(0, 1)), found
+            eliminated[i] = [*eliminated[i], modal[i][1]]
+    return (ca.vertcat(*vdot) if vdot else SX(0, 1)), eliminated
 
 
 def _of(values: list, i: int) -> Any:
@@ -231,7 +231,7 @@ def _flexible(
     M_ff: SX | None,
     p_f: SX | None,
 ) -> tuple[ArticulatedInertia, Force, ModalElimination]:
-    """Return the same of a flexible body whose modes give way, and how they do; M_rf, M_ff, p_f: what its stations left."""
+    """Return the same of a flexible body whose modes yield, and how they do; M_rf, M_ff, p_f: what its stations left."""
     pa, f = body.forces(Motion(w, SX.zeros(3)), felt, Motion.zero(), SX.zeros(rate.numel()))
     drive = tau - f - body.restoring(rate)
     modes = ModalElimination.of(

@@ -1,7 +1,7 @@
 """Derivatives of forward dynamics by recursion, without a product of two full matrices.
 
 A small change of degree of freedom l turns all that is behind it; what the bodies there feel is a motion of the body in front of the joint,
-Psidd_l and Psid_l of `inverse_derivatives`. The joints behind give way to it, and so do those in front to the force that comes
+Psidd_l and Psid_l of `inverse_derivatives`. The joints behind yield to it, and so do those in front to the force that comes
 back through the joint. With the articulated inertia P and the articulated rate matrix B of what is behind a joint, all in ground
 axes,
 
@@ -53,7 +53,7 @@ PIECE = 6
 
 @dataclass(frozen=True)
 class ArticulatedRate:
-    """What is left of 2B, (6, 3), of the bodies behind a joint that give way: it looks at the angular part alone."""
+    """What is left of 2B, (6, 3), of the bodies behind a joint that yield: it looks at the angular part alone."""
 
     matrix: SX
 
@@ -88,7 +88,7 @@ def derivatives(run: Runner, v: Any, tau: Any, passive: tuple[Any, Any]) -> tupl
         Derivatives of friction and spring forces by position and by rate; structural zeros where there are none.
     """
     tree = run.tree
-    vdot, found = forward.articulated_bodies(run, v, tau, None)
+    vdot, factors = forward.articulated_bodies(run, v, tau, None)
     X, V, moved, own = outward_pass(run, v, vdot)
     n = len(tree)
     slopes = [tuple(x[tree.span(i)] if x.nnz() else None for x in passive) for i in range(n)]
@@ -96,7 +96,7 @@ def derivatives(run: Runner, v: Any, tau: Any, passive: tuple[Any, Any]) -> tupl
     left: list[Any] = [None] * n
     for i in reversed(range(n)):
         p = tree.parents[i]
-        inputs = (*found[i][:2], X[i], *moved[i], *slopes[i], *own[i], *behind[i])
+        inputs = (*factors[i][:2], X[i], *moved[i], *slopes[i], *own[i], *behind[i])
         if p == ROOT:
             left[i] = run(eliminate_node, i, *inputs)
         else:
@@ -108,7 +108,7 @@ def derivatives(run: Runner, v: Any, tau: Any, passive: tuple[Any, Any]) -> tupl
     for i, p in enumerate(tree.parents):
         (S, psid, psidd, rate), (K, nu, y, b) = moved[i], left[i]
         front = None if p == ROOT else upsilon[p]
-        compliance, *rest = run(respond, i, front, S, K, found[i][1], nu, y, psidd, rate)
+        compliance, *rest = run(respond, i, front, S, K, factors[i][1], nu, y, psidd, rate)
         upsilon.append(compliance)
         pieces.append([S, psid, K, b, y, *rest])
     return _entries(tree, pieces, upsilon)
@@ -292,7 +292,7 @@ def symmetric_of(numbers: Any) -> Any:
 class _Behind:
     """Degrees of freedom behind a piece: z with what multiplies rates below it, (9, count), and y by position and by rate, (6, count)."""
 
-    freedoms: list[int]
+    dofs: list[int]
     z: MX
     y: list[MX]
 
@@ -303,22 +303,22 @@ def _entries(tree: Tree, nodes: list[list[MX]], upsilon: list[MX]) -> tuple[MX, 
     by_change, inverse = [Entries(nv, nv) for _ in range(2)], Entries(nv, nv)
     behind: dict[int, list[_Behind]] = {}
     for piece in reversed(pieces_of(dict(enumerate(tree.parents)), PIECE)):
-        freedoms = [k for i in piece for k in tree.freedoms[i]]
-        written = _piece(tuple(len(tree.freedoms[i]) for i in piece))
+        dofs = [k for i in piece for k in tree.dofs[i]]
+        written = _piece(tuple(len(tree.dofs[i]) for i in piece))
         through, z, *y, rows = (found := written(*(x for i in piece for x in nodes[i])))[:5]
         for entries, block in zip((*by_change, inverse), found[7:]):
-            entries.put(freedoms, freedoms, block)
+            entries.put(dofs, dofs, block)
         branches = behind.pop(piece[-1], [])
         for branch in branches:
             force = branch.z[:6, :]
-            inverse.put(freedoms, branch.freedoms, -ca.mtimes(rows.T, force))
-            inverse.put(branch.freedoms, freedoms, -ca.mtimes(force.T, rows))
+            inverse.put(dofs, branch.dofs, -ca.mtimes(rows.T, force))
+            inverse.put(branch.dofs, dofs, -ca.mtimes(force.T, rows))
             for entries, column, given in zip(by_change, branch.y, found[5:7]):
-                entries.put(freedoms, branch.freedoms, ca.mtimes(rows.T, column))
-                entries.put(branch.freedoms, freedoms, -ca.mtimes(branch.z.T, given))
+                entries.put(dofs, branch.dofs, ca.mtimes(rows.T, column))
+                entries.put(branch.dofs, dofs, -ca.mtimes(branch.z.T, given))
         if len(branches) > 1:
             _between(by_change, inverse, branches, symmetric_of(upsilon[piece[-1]]))
-        passed = [_Behind(freedoms, z, y), *(_inward(through, branch) for branch in branches)]
+        passed = [_Behind(dofs, z, y), *(_inward(through, branch) for branch in branches)]
         behind.setdefault(tree.parents[piece[0]], []).append(_together(passed))
     by_q, by_v = (entries.matrix() for entries in by_change)
     return by_q, by_v, inverse.matrix()
@@ -329,13 +329,13 @@ def _inward(through: MX, branch: _Behind) -> _Behind:
     force, turn = through[:6, :], through[6:, :]
     z = branch.z[:6, :]
     passed = ca.vertcat(ca.mtimes(force, z), branch.z[6:, :] + ca.mtimes(turn, z))
-    return _Behind(branch.freedoms, passed, [ca.mtimes(force, y) for y in branch.y])
+    return _Behind(branch.dofs, passed, [ca.mtimes(force, y) for y in branch.y])
 
 
 def _together(parts: list[_Behind]) -> _Behind:
-    freedoms = [k for part in parts for k in part.freedoms]
+    dofs = [k for part in parts for k in part.dofs]
     y = [ca.horzcat(*columns) for columns in zip(*(part.y for part in parts))]
-    return _Behind(freedoms, ca.horzcat(*(part.z for part in parts)), y)
+    return _Behind(dofs, ca.horzcat(*(part.z for part in parts)), y)
 
 
 def _between(by_change: list[Entries], inverse: Entries, branches: list[_Behind], upsilon: MX) -> None:
@@ -343,11 +343,11 @@ def _between(by_change: list[Entries], inverse: Entries, branches: list[_Behind]
     for one, other in itertools.combinations(branches, 2):
         z = one.z[:6, :]
         given = ca.mtimes(upsilon, z)
-        inverse.put(other.freedoms, one.freedoms, ca.mtimes(other.z[:6, :].T, given))
-        inverse.put(one.freedoms, other.freedoms, ca.mtimes(given.T, other.z[:6, :]))
+        inverse.put(other.dofs, one.dofs, ca.mtimes(other.z[:6, :].T, given))
+        inverse.put(one.dofs, other.dofs, ca.mtimes(given.T, other.z[:6, :]))
         for entries, y, y_other in zip(by_change, one.y, other.y):
-            entries.put(one.freedoms, other.freedoms, -ca.mtimes(given.T, y_other))
-            entries.put(other.freedoms, one.freedoms, -ca.mtimes(other.z[:6, :].T, ca.mtimes(upsilon, y)))
+            entries.put(one.dofs, other.dofs, -ca.mtimes(given.T, y_other))
+            entries.put(other.dofs, one.dofs, -ca.mtimes(other.z[:6, :].T, ca.mtimes(upsilon, y)))
 
 
 @functools.cache

@@ -63,10 +63,12 @@ def newton_euler(
     for i, p in enumerate(tree.parents):
         rates = (felt[tree.span(i)], vdot[tree.span(i)])
         front = (None, ground) if p == ROOT else (w[p], A[p])
-        found = run(outward, i, *rates, *front, force[i] if force else None, *_modal(tree, i, v, felt, vdot))
-        for values, value in zip((w, A, F), found):
+        outward_result = run(
+            outward, i, *rates, *front, force[i] if force else None, *_modal(tree, i, v, felt, vdot)
+        )
+        for values, value in zip((w, A, F), outward_result):
             values.append(value)
-        f.append(found[3] if tree.modes[i] else None)
+        f.append(outward_result[3] if tree.modes[i] else None)
     tau: list = [None] * n
     for i in reversed(range(n)):
         p, rates = tree.parents[i], (felt[tree.span(i)], vdot[tree.span(i)])

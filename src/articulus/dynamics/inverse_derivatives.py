@@ -118,7 +118,7 @@ def columns(run: Runner, v: Any, vdot: Any) -> PairColumns:
     felt = tree.felt(v)
     X, V, moved, rest = outward_pass(run, v, vdot)
     sums, own = [x[:3] for x in rest], [x[3:] for x in rest]
-    found: list = [None] * n
+    columns_of_nodes: list = [None] * n
     for i in reversed(range(n)):
         p = tree.parents[i]
         if tree.stations[i]:
@@ -126,16 +126,16 @@ def columns(run: Runner, v: Any, vdot: Any) -> PairColumns:
             own[p] = [x + y for x, y in zip(own[p], carried)]
             sums[p] = [inertia, B, F]
         elif p == ROOT:
-            found[i] = run(gather, i, *moved[i], *sums[i])
+            columns_of_nodes[i] = run(gather, i, *moved[i], *sums[i])
         else:
             rates = (felt[tree.span(i)], vdot[tree.span(i)])
-            *found[i], inertia, B, F = run(
+            *columns_of_nodes[i], inertia, B, F = run(
                 gather_inward, i, *moved[i], *sums[i], *rates, X[p], V[p], *sums[p]
             )
             sums[p] = [inertia, B, F]
     by_direction = [_stack([x[k] for x in moved], rows) for k, rows in enumerate((6, 3, 6, 6))]
-    freedoms = [x for i in range(n) if not tree.stations[i] for x in (found[i], own[i]) if x]
-    rest = [_stack([x[k] for x in freedoms], rows) for k, rows in enumerate((6, 6, 6, 3, 3))]
+    dofs = [x for i in range(n) if not tree.stations[i] for x in (columns_of_nodes[i], own[i]) if x]
+    rest = [_stack([x[k] for x in dofs], rows) for k, rows in enumerate((6, 6, 6, 3, 3))]
     return PairColumns(*by_direction, *rest)
 
 
@@ -172,7 +172,7 @@ def outward(
 ) -> tuple:
     """Return pose, velocity, acceleration, the directions and their rates, inertia, 2B and force of a node's body.
 
-    Of a flexible body, with the rates and accelerations of its modes in `modal`, also their columns; see `_gather_columns`.
+    For a flexible body, with the rates and accelerations of its modes in `modal`, also their columns; see `_gather_columns`.
     """
     own = node.X.merge() if isinstance(node.X, Product) else node.X
     X = own if Xp is None else Xp @ own
@@ -365,7 +365,7 @@ def felt_turns(tree: Tree, turns: Any) -> Any:
     """Return angular parts of directions, (3, directions), without those of modes that make no inertia forces."""
     if not tree.unfelt:
         return turns
-    kept = [float(k not in tree.unfelt) for v in tree.freedoms for k in v]
+    kept = [float(k not in tree.unfelt) for v in tree.dofs for k in v]
     return turns * ca.repmat(ca.DM(kept).T, 3, 1)
 
 
@@ -375,13 +375,13 @@ def pairs(tree: Tree, c: PairColumns) -> tuple[SX, SX, SX]:
     dq, dv, M = SX.zeros(nv, nv), SX.zeros(nv, nv), SX.zeros(nv, nv)
     for (a, b), entry in zip(same_joint(tree), ca.horzsplit(c.same)):
         dq[a, b], dv[a, b], M[a, b] = entry[0], entry[1], entry[2]
-    first = np.cumsum([0, *map(len, tree.freedoms)]).tolist()
+    first = np.cumsum([0, *map(len, tree.dofs)]).tolist()
     for i, parent in enumerate(tree.parents):
         if tree.stations[i]:
             continue
-        for freedoms, front in ((tree.freedoms[i], parent), (tree.modes[i], i)):
-            for k, j in itertools.product(freedoms, tree.path(front)):
-                for l, at in zip(tree.freedoms[j], itertools.count(first[j])):
+        for dofs, front in ((tree.dofs[i], parent), (tree.modes[i], i)):
+            for k, j in itertools.product(dofs, tree.path(front)):
+                for l, at in zip(tree.dofs[j], itertools.count(first[j])):
                     dq[l, k] = ca.dot(c.S[:, at], c.by_q[:, k])
                     dv[l, k] = ca.dot(c.S[:, at], c.by_v[:, k])
                     M[l, k] = M[k, l] = ca.dot(c.S[:, at], c.row[:, k])

@@ -1,6 +1,6 @@
 """The inverse of the mass matrix of long mechanisms and its triangular factors, as products over short pieces of the tree.
 
-With z_j the force that a unit at degree of freedom j leaves on the bodies in front of it, which every joint in between gives way to,
+With z_j the force that a unit at degree of freedom j leaves on the bodies in front of it, which every joint in between yields to,
 
     z <- (I - K_i S_i') z                                   from the outer side of degree of freedom i to the inner one
     M^-1(i, j) = (K_i' Upsilon_p (I - K_i S_i') - S_i'/D_i) z_j      i in front of j, p in front of i
@@ -13,8 +13,8 @@ With z_j the force that a unit at degree of freedom j leaves on the bodies in fr
 so that a piece of a few degrees of freedom is a matrix (6, 6) that z passes, and its rows of M^-1 are one product with all z behind it.
 
 The modes of a flexible body do the same at each of its stations, with S the motions U that unit rates give the station; D is
-their mass matrix and K their gains when all that is behind has given way. What hangs on the frame of the body has no U, and
-what hangs on two stations s and t is coupled by the modes as well as by the frame:
+their mass matrix and K their gains when all that is behind has given way. What is attached to the frame of the body has no U, and
+what is attached to two stations s and t is coupled by the modes as well as by the frame:
 
     M^-1(i, j) = z_i' Upsilon z_j + (U_t' z_i)' D^-1 (U_s' z_j)      z at the stations in the products with U, else at the frame
 
@@ -41,7 +41,7 @@ from articulus.dynamics.tree import ROOT, Tree
 class _Behind:
     """Degrees of freedom behind a joint and the force that each leaves there, (6, count)."""
 
-    freedoms: list[int]
+    dofs: list[int]
     z: MX
     bent: MX | None = None
     """U' z of what has passed a station of a flexible body, (modes, count)."""
@@ -66,9 +66,7 @@ def inverse_mass_matrix(tree: Tree, f: MassMatrixFactors) -> MX:
         branches, compliance = behind.pop(piece[-1], []), ca.reshape(upsilon[piece[-1]], 6, 6)
         match piece[0]:
             case ("station", int(i)):
-                left = _passed_station(
-                    entries, list(tree.freedoms[i]), f.motions[i], branches, compliance, rest
-                )
+                left = _passed_station(entries, list(tree.dofs[i]), f.motions[i], branches, compliance, rest)
             case ("body", int(i)):
                 left = _passed_body(entries, list(tree.modes[i]), f.modal[i], branches, compliance, rest)
             case _:
@@ -103,21 +101,21 @@ def _passed_joints(
     _between(entries, branches, upsilon)
     for branch in branches:
         _put_rows(entries, piece, rows, branch)
-    passed = (_Behind(branch.freedoms, ca.mtimes(through, branch.z)) for branch in branches)
+    passed = (_Behind(branch.dofs, ca.mtimes(through, branch.z)) for branch in branches)
     return [_together([_Behind(piece, z), *passed])]
 
 
 def _passed_station(
     entries: Entries, modes: list[int], motions: MX, branches: list[_Behind], upsilon: MX, found: list[MX]
 ) -> list[_Behind]:
-    """Put the entries between the modes of a body and what hangs on one of its stations, and return the forces at its frame."""
+    """Put the entries between the modes of a body and what is attached to one of its stations, and return the forces at its frame."""
     through, rows = found
     _between(entries, branches, upsilon)
     if not branches:
         return []
     whole = _together(branches)
     _put_rows(entries, modes, rows, whole)
-    return [_Behind(whole.freedoms, ca.mtimes(through, whole.z), ca.mtimes(motions.T, whole.z))]
+    return [_Behind(whole.dofs, ca.mtimes(through, whole.z), ca.mtimes(motions.T, whole.z))]
 
 
 def _passed_body(
@@ -134,12 +132,12 @@ def _passed_body(
 
 
 def _together(branches: list[_Behind]) -> _Behind:
-    return _Behind([k for b in branches for k in b.freedoms], ca.horzcat(*(b.z for b in branches)))
+    return _Behind([k for b in branches for k in b.dofs], ca.horzcat(*(b.z for b in branches)))
 
 
-def _put_rows(entries: Entries, freedoms: list[int], rows: MX, branch: _Behind) -> None:
-    entries.put(freedoms, branch.freedoms, ca.mtimes(rows.T, branch.z))
-    entries.put(branch.freedoms, freedoms, ca.mtimes(branch.z.T, rows))
+def _put_rows(entries: Entries, dofs: list[int], rows: MX, branch: _Behind) -> None:
+    entries.put(dofs, branch.dofs, ca.mtimes(rows.T, branch.z))
+    entries.put(branch.dofs, dofs, ca.mtimes(branch.z.T, rows))
 
 
 def lower_factors(tree: Tree, S: MX, K: MX) -> tuple[MX, MX]:
@@ -152,13 +150,13 @@ def lower_factors(tree: Tree, S: MX, K: MX) -> tuple[MX, MX]:
         through, z, rows, own, own_inverse = _factor_function(len(piece))(directions, K[:, span(piece)])
         lower.put(piece, piece, own)
         inverse.put(piece, piece, own_inverse)
-        freedoms, columns = list(piece), [z]
+        dofs, columns = list(piece), [z]
         for branch in behind.pop(piece[-1], []):
-            lower.put(piece, branch.freedoms, ca.mtimes(directions.T, K[:, span(branch.freedoms)]))
-            inverse.put(piece, branch.freedoms, ca.mtimes(rows.T, branch.z))
-            freedoms += branch.freedoms
+            lower.put(piece, branch.dofs, ca.mtimes(directions.T, K[:, span(branch.dofs)]))
+            inverse.put(piece, branch.dofs, ca.mtimes(rows.T, branch.z))
+            dofs += branch.dofs
             columns.append(ca.mtimes(through, branch.z))
-        behind.setdefault(inward[piece[0]], []).append(_Behind(freedoms, ca.horzcat(*columns)))
+        behind.setdefault(inward[piece[0]], []).append(_Behind(dofs, ca.horzcat(*columns)))
     return lower.matrix(), inverse.matrix()
 
 
@@ -188,8 +186,8 @@ def _between(entries: Entries, branches: list[_Behind], upsilon: MX, modal: MX |
                 given = ca.mtimes(modal, other.bent)
                 block = block + ca.mtimes(one.bent.T, given)
                 mirrored_block = mirrored_block + ca.mtimes(given.T, one.bent)
-            entries.put(one.freedoms, other.freedoms, block)
-            entries.put(other.freedoms, one.freedoms, mirrored_block)
+            entries.put(one.dofs, other.dofs, block)
+            entries.put(other.dofs, one.dofs, mirrored_block)
 
 
 @functools.cache
@@ -242,7 +240,7 @@ def places(tree: Tree) -> dict[Place, Place]:
     """Return for each degree of freedom of a joint, flexible body and station the next of them towards the ground, ROOT for the innermost."""
     last: dict[int, Place] = {ROOT: ROOT}
     chain: dict[Place, Place] = {}
-    for i, (p, v) in enumerate(zip(tree.parents, tree.freedoms)):
+    for i, (p, v) in enumerate(zip(tree.parents, tree.dofs)):
         own: list[Place] = (
             [("station", i)] if tree.stations[i] else [*v, *([("body", i)] if tree.modes[i] else [])]
         )

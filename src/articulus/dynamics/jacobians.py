@@ -28,7 +28,7 @@ def relative_jacobian(tree: Tree, frame: str, other: str) -> SX:
 def velocity_transformation(tree: Tree) -> SX:
     """Return Hbar with Hbar v the velocities of all bodies, six rows each: angular, and of the center of mass, in axes of the body.
 
-    Of a flexible body it is its origin in place of the center of mass.
+    For a flexible body it is its origin in place of the center of mass.
 
     Row block i is [C; rho x C] of body i, with the axes C of the joints that carry it and rho from its center of mass to them; for
     rigid bodies M = Hbar' diag(J, m) Hbar, without armature and rotors.
@@ -59,6 +59,6 @@ def center_of_mass_jacobian(tree: Tree) -> SX:
         node, p = tree.nodes[i], tree.parents[i]
         if p != ROOT:
             behind[p] += node.X.inertia_to_parent(behind[i])
-        for S, k in zip(node.S, tree.freedoms[i]):
+        for S, k in zip(node.S, tree.dofs[i]):
             J[:, k] = ca.mtimes(tree.world[i].R, (behind[i] @ S).f)
     return J / total_mass(tree)

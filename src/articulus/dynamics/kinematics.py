@@ -59,7 +59,7 @@ def node_jacobian(tree: Tree, frame: str) -> dict[int, Motion]:
     columns = {}
     for i in tree.path(node):
         at_origin = Transform(tree.world[i].R, tree.world[i].p - origin)
-        for S, k in zip(tree.nodes[i].S, tree.freedoms[i]):
+        for S, k in zip(tree.nodes[i].S, tree.dofs[i]):
             columns[k] = at_origin.motion_to_parent(S)
     return columns
 
@@ -83,18 +83,18 @@ def jacobian_rate(tree: Tree, frame: str, v: SX) -> SX:
     V: dict[int, Motion] = {}
     for i in reversed(tree.path(node)):
         total = V.get(tree.parents[i], Motion.zero())
-        for k in tree.freedoms[i]:
+        for k in tree.dofs[i]:
             total = total + J[k] * v[k]
         V[i] = total
     rate = SX.zeros(6, tree.description.nv)
     for i, V_i in V.items():
         relative = Motion(V_i.w, V_i.v - V[node].v)
-        for k in tree.freedoms[i]:
+        for k in tree.dofs[i]:
             rate[:, k] = relative.cross(J[k]).column()
         station = tree.nodes[i].station
         if station is not None:
             at_origin = Transform(tree.world[i].R, tree.world[i].p - tree.world_frame(frame).p)
-            for k, change in zip(tree.freedoms[i], station.direction_rates(v[tree.span(i)])):
+            for k, change in zip(tree.dofs[i], station.direction_rates(v[tree.span(i)])):
                 rate[:, k] += at_origin.motion_to_parent(change).column()
     return rate
 

@@ -30,7 +30,7 @@ def mass_matrix(tree: Tree) -> SX:
     composite = [node.inertia for node in tree.nodes]
     modal = [ModalMomentum.of(node) for node in tree.nodes]
     for i in reversed(range(len(tree))):
-        node, v, p = tree.nodes[i], tree.freedoms[i], tree.parents[i]
+        node, v, p = tree.nodes[i], tree.dofs[i], tree.parents[i]
         if p != ROOT:
             composite[p] += node.X.inertia_to_parent(composite[i])
         if tree.stations[i]:
@@ -52,7 +52,7 @@ def mass_matrix(tree: Tree) -> SX:
 def _carry(tree: Tree, M: SX, k: int, F: Force, j: int) -> None:
     """Enter what the force F on node j, needed by unit acceleration of degree of freedom k, makes in its joint and from there inward."""
     while j != ROOT:
-        for S_up, l in zip(tree.nodes[j].S, tree.freedoms[j]):
+        for S_up, l in zip(tree.nodes[j].S, tree.dofs[j]):
             M[k, l] = M[l, k] = S_up.dot(F)
         F, j = tree.nodes[j].X.force_to_parent(F), tree.parents[j]
 
@@ -103,8 +103,8 @@ def mass_matrix_of_columns(run: Runner) -> Any:
             *columns[i], inertia[p] = run(moved_inward, i, S[i], inertia[i], X[p], inertia[p])
         if tree.stations[i]:
             modal[p] = [x + y for x, y in zip(modal[p], columns[i])]
-    freedoms = [x for i in range(n) if not tree.stations[i] for x in (columns[i], modal[i]) if x]
-    momentum, same = (ca.vertcat(*x) for x in zip(*freedoms))
+    dofs = [x for i in range(n) if not tree.stations[i] for x in (columns[i], modal[i]) if x]
+    momentum, same = (ca.vertcat(*x) for x in zip(*dofs))
     front, behind = ca.vertcat(*S), ca.reshape(momentum, 6, tree.description.nv)
     above = ca.reshape(front, 6, front.numel() // 6), behind
     return Pairs(tree).matrix(above, above, same)

@@ -93,7 +93,7 @@ class Mechanism(CompiledMechanism, Editing):
         """
         return late_function("view")(self, q=q, params=params, **options)
 
-    def components(self, limits: bool = False) -> list[Any]:
+    def components(self, limits: bool = False, contacts: bool = False) -> list[Any]:
         """Return the actuators and sensors of the file that the mechanism was read from.
 
         They are what `simulate` takes as `components`; with actuators among them a controller commands these, in their
@@ -103,6 +103,8 @@ class Mechanism(CompiledMechanism, Editing):
         ----------
         limits : bool
             Whether to add a stop at the limits of each joint, as `simulate(..., limits=True)` does.
+        contacts : bool
+            Whether to add the contacts of the shapes of the file, as `simulate(..., contacts=True)` does.
 
         Returns
         -------
@@ -110,7 +112,8 @@ class Mechanism(CompiledMechanism, Editing):
             Empty where the file has none: those of MJCF have them.
         """
         devices = late_function("components_of")(self.description.equipment.devices)
-        return [*devices, *late_function("joint_stops")(self)] if limits else devices
+        stops = late_function("joint_stops")(self) if limits else []
+        return [*devices, *stops, *(late_function("shape_contacts")(self) if contacts else [])]
 
     # kinematics
 
@@ -147,7 +150,7 @@ class Mechanism(CompiledMechanism, Editing):
     def position_difference(self, q: Any, q_end: Any) -> Array:
         """Return the step that leads from q to q_end: integrate_position(q, step) = q_end, (..., nv) [rad, m].
 
-        Of the two turns between quaternions the shorter one, at most half a turn; angles of hinges are not wrapped.
+        Between quaternions it is the shorter of the two rotations, at most half a turn; angles of hinges are not wrapped.
         """
         self._require_rotations(q)
         self._require_rotations(q_end)
@@ -374,7 +377,7 @@ class Mechanism(CompiledMechanism, Editing):
     def energy(self, q: Any, v: Any, *, params: Params | None = None) -> tuple[Array, Array]:
         """Return kinetic and potential energy (gravity and joint springs), each (...) [J].
 
-        Of everything that moves: bodies welded to the ground count for nothing.
+        It is that of all moving bodies; bodies welded to the ground are excluded.
         """
         return self._ask("energy", (q, v), (), params)
 
@@ -402,7 +405,7 @@ class Mechanism(CompiledMechanism, Editing):
     def coriolis_matrix(self, q: Any, v: Any, *, params: Params | None = None) -> Array:
         """Return C, (..., nv, nv) [kg m^2/s, kg m/s, kg/s]: C v are the Coriolis forces, and dM/dt - 2 C is skew-symmetric.
 
-        Of the tree that is left when every loop is cut. Friction, springs and gravity are not in it.
+        It belongs to the tree with every loop cut, without friction, springs and gravity.
         """
         return self._ask("coriolis_matrix", (q, v), (), params)
 
@@ -416,7 +419,7 @@ class Mechanism(CompiledMechanism, Editing):
     def inertial_parameters(self, *, params: Params | None = None) -> Array:
         """Return mass, first moment and inertia of the bodies as `regressor` takes them, (..., 10 bodies).
 
-        Of each body, in the order of `body_names`: m [kg], m c (three) [kg m], and Jxx, Jyy, Jzz, Jxy, Jxz, Jyz about the body's
+        For each body, in the order of `body_names`: m [kg], m c (three) [kg m], and Jxx, Jyy, Jzz, Jxy, Jxz, Jyz about the body's
         origin [kg m^2], body axes.
         """
         return inertial_parameters(self.description, self._parameter_row(params))
@@ -596,7 +599,7 @@ class Mechanism(CompiledMechanism, Editing):
     ) -> tuple[Array, Array, Array]:
         """Return d tau/d q, d tau/d v and M of `inverse_dynamics`, each (..., nv, nv); see `derivatives`.
 
-        Of mechanisms without constraints; see `tree.inverse_dynamics_derivatives`.
+        For mechanisms without constraints; see `tree.inverse_dynamics_derivatives`.
         """
         return self._ask("inverse_dynamics_derivatives", (q, v, vdot), (), params)
 
@@ -658,9 +661,9 @@ class Mechanism(CompiledMechanism, Editing):
             if (
                 not d.constraints
                 and q0.ndim == v0.ndim == 1
-                and (held := self._matrices_without_acceleration(q0, v0, params))
+                and (matrices := self._matrices_without_acceleration(q0, v0, params))
             ):
-                return open_model(labels, *held)
+                return open_model(labels, *matrices)
             tau0 = self.bias(q0, v0, params=params)
         if not d.constraints:
             return open_model(labels, *self._ask("state_space", (q0, v0, tau0), (), params))
@@ -676,8 +679,8 @@ class Mechanism(CompiledMechanism, Editing):
         G, turning = self.constraint_jacobian(q0, t, params=params), self._ask("tangent_rate", (v0,))
         for q_k, G_k in zip(q0, G):
             self._doubt_singular(q_k, t, G_k, params)
-        found = closed_models(labels, (turning, *tree, G, *rows), d.holonomic_rows, d.scales(params))
-        return found.reshape(points) if points else found[0]
+        models = closed_models(labels, (turning, *tree, G, *rows), d.holonomic_rows, d.scales(params))
+        return models.reshape(points) if points else models[0]
 
     def _matrices_without_acceleration(
         self, q: Array, v: Array, params: Params | None
@@ -740,8 +743,8 @@ class Mechanism(CompiledMechanism, Editing):
         if off < 1e-12 and len(here.rows) < there:
             doubtful(
                 f"linearize: '{self.name}' is in a singular position: found {len(here.rows)} independent constraint rows; "
-                f"expected {there}, as close by. Degrees of freedom that exist at this position only are in the model, and what takes "
-                "them away is of second order"
+                f"expected {there}, as close by. The model contains degrees of freedom that exist only at this position; the terms that remove "
+                "them are of second order"
             )
 
     def _points(self, name: str, value: Any, size: int) -> Array:

@@ -37,11 +37,11 @@ class OperatorFactors:
     @staticmethod
     def of_matrices(S: SX, K: SX, D_inverse: SX, tree: Tree) -> OperatorFactors:
         """Return the factors from matrices with one column per degree of freedom."""
-        freedoms = range(tree.description.nv)
+        dofs = range(tree.description.nv)
         return OperatorFactors(
-            {k: Motion.unpack(S[:, k]) for k in freedoms},
-            {k: Force.unpack(K[:, k]) for k in freedoms},
-            {k: D_inverse[k] for k in freedoms},
+            {k: Motion.unpack(S[:, k]) for k in dofs},
+            {k: Force.unpack(K[:, k]) for k in dofs},
+            {k: D_inverse[k] for k in dofs},
             next_inward(tree),
         )
 
@@ -55,7 +55,7 @@ def factors(tree: Tree) -> OperatorFactors:
     for i in reversed(range(len(tree))):
         node, Pi, X = tree.nodes[i], P[i], tree.world[i]
         rotor = node.X.force_to_child(node.rotor)
-        for s, k, armature in reversed(list(zip(node.S, tree.freedoms[i], node.armature))):
+        for s, k, armature in reversed(list(zip(node.S, tree.dofs[i], node.armature))):
             Ps = Pi @ s
             U = Ps + rotor
             D = s.dot(Ps) + armature
@@ -73,7 +73,7 @@ def next_inward(tree: Tree) -> dict[int, int]:
     """Return for each degree of freedom the next one towards the ground, ROOT for the innermost."""
     last: dict[int, int] = {ROOT: ROOT}
     chain = {}
-    for i, (p, v) in enumerate(zip(tree.parents, tree.freedoms)):
+    for i, (p, v) in enumerate(zip(tree.parents, tree.dofs)):
         if tree.stations[i]:
             last[i] = tree.modes[p][-1]
             continue
@@ -183,7 +183,7 @@ def operational_inertia(tree: Tree, frame_a: str, frame_b: str) -> SX:
     """
     f = factors(tree)
     (node_a, _), (node_b, _) = tree.frame(frame_a), tree.frame(frame_b)
-    path_a, path_b = freedoms_inward(tree, node_a), freedoms_inward(tree, node_b)
+    path_a, path_b = dofs_inward(tree, node_a), dofs_inward(tree, node_b)
     common = [k for k in path_a if k in set(path_b)]
     if not common:
         return SX.zeros(6, 6)
@@ -199,13 +199,13 @@ def operational_inertia(tree: Tree, frame_a: str, frame_b: str) -> SX:
     return ca.mtimes(_at_origin(tree, frame_a), ca.mtimes(omega, _at_origin(tree, frame_b).T))
 
 
-def freedoms_inward(tree: Tree, node: int) -> list[int]:
+def dofs_inward(tree: Tree, node: int) -> list[int]:
     """Return the degrees of freedom between a node and the ground, those of the node included, outermost first."""
-    return [k for i in tree.path(node) for k in reversed(tree.freedoms[i])]
+    return [k for i in tree.path(node) for k in reversed(tree.dofs[i])]
 
 
 def _through(f: OperatorFactors, k: int, accelerations: SX) -> SX:
-    """Return psi'(.., k) applied to columns of accelerations: what passes a joint that gives way."""
+    """Return psi'(.., k) applied to columns of accelerations: what passes a joint that yields."""
     gain = ca.mtimes(f.K[k].column().T, accelerations)
     return accelerations - ca.mtimes(f.S[k].column(), gain)
 

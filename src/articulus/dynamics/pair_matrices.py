@@ -1,6 +1,6 @@
 """Matrices with an entry for every two degrees of freedom of which one carries the other, as products of their columns.
 
-Entry (i, j), i in front of j, is the product of a column of i and one of j. A mode of a flexible body is in front of what hangs on a
+Entry (i, j), i in front of j, is the product of a column of i and one of j. A mode of a flexible body is in front of what is attached to a
 station of the body, with the column that it has there. The tree is cut into paths, each path in halves:
 the entries between two halves, or between a path and all that is in front of it, are one matrix product, a loop in native
 code. Only short pieces of a path are written out, once for all pieces of one shape, so that code grows linearly.
@@ -35,9 +35,9 @@ class Carrier:
 
 def carriers(tree: Tree) -> list[Carrier]:
     """Return the nodes as carriers; the modes of a body are behind at its first station, or behind a leaf of their own."""
-    first = np.cumsum([0, *map(len, tree.freedoms)]).tolist()
+    first = np.cumsum([0, *map(len, tree.dofs)]).tolist()
     out, waiting = [], {i: list(modes) for i, modes in enumerate(tree.modes) if modes}
-    for i, (p, v) in enumerate(zip(tree.parents, tree.freedoms)):
+    for i, (p, v) in enumerate(zip(tree.parents, tree.dofs)):
         behind = waiting.pop(p, []) if tree.stations[i] else list(v)
         out.append(Carrier(p, list(range(first[i], first[i + 1])), list(v), behind))
     return out + [Carrier(i, [], [], modes) for i, modes in waiting.items()]
@@ -159,7 +159,7 @@ class Entries:
 
 def same_joint(tree: Tree) -> list[tuple[int, int]]:
     """Return the pairs (row, column) of degrees of freedom that belong to one joint or are modes of one body."""
-    nodes = zip(tree.freedoms, tree.modes, tree.stations)
+    nodes = zip(tree.dofs, tree.modes, tree.stations)
     own = [v for joint, modes, is_station in nodes if not is_station for v in (joint, modes)]
     return [(a, b) for v in own for b in v for a in v]
 

@@ -27,7 +27,7 @@ def coefficients(tree: Tree) -> PassiveCoefficients:
     """Return the friction and spring coefficients of every degree of freedom."""
     rows = []
     for c in tree.description.connections:
-        columns = [c.per_freedom(name) for name in ("damping", "coulomb", "stiffness", "rest")]
+        columns = [c.per_dof(name) for name in ("damping", "coulomb", "stiffness", "rest")]
         q0 = tree.description.q_slices[c.name].start
         for k, (damping, coulomb, stiffness, rest) in enumerate(zip(*columns)):
             stretch = tree.q[q0 + k] - tree.number(rest) if c.joint.nq == c.joint.nv else SX(0)

@@ -580,6 +580,8 @@ QUANTITIES: dict[str, Quantity] = {
         ("q",),
         ("Hbar",),
         lambda s: (jacobians.velocity_transformation(s.tree),),
+        rolled=rolled.velocity_transformation,
+        roll_from=28,
         ranks=(2,),
         kinematic=True,
         coupled=couplings.columns,

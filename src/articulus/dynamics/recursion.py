@@ -1,7 +1,7 @@
 """How a recursion runs over the tree: the same pass written out for every node, or called in native code.
 
 An algorithm is a few passes, each a function of one node and of what its neighbors have found. `Inline` writes the
-passes out one after the other: the expression that optimisation wants, and the best code for small mechanisms, whose
+passes out one after another: the expression that optimisation wants, and the best code for small mechanisms, whose
 constants fold away. `Rolled` makes a CasADi function of each pass and a graph of calls: nodes of the same shape share
 the code and differ in their constants. Long chains stay small this way: written out, 30 joints are 100 kB of
 instructions, more than a processor decodes in the time of computing them.

@@ -36,7 +36,7 @@ def regressor(tree: Tree, v: SX, vdot: SX) -> SX:
             continue
         n, f = _inward(X, *_forces(X, motion.w[node], motion.A[node]))
         for i in tree.path(node):
-            for S, k in zip(tree.nodes[i].S, tree.freedoms[i]):
+            for S, k in zip(tree.nodes[i].S, tree.dofs[i]):
                 Y[k, 10 * b : 10 * (b + 1)] = ca.mtimes(S.w.T, n) + ca.mtimes(S.v.T, f)
             n, f = _inward(merge_pose(tree.nodes[i].X), n, f)
     return Y
@@ -72,14 +72,14 @@ def _project(tree: Tree, columns: list[list[int]], S: MX, F: MX) -> MX:
     """Return S' F, but zero where a degree of freedom does not move the body; `columns` of F that belong to the bodies of each node."""
     entries = Entries(S.size2(), F.size2())
     for inner, outer in blocks(tree.parents, SHORT):
-        rows, across = [k for i in inner for k in tree.freedoms[i]], [k for i in outer for k in columns[i]]
+        rows, across = [k for i in inner for k in tree.dofs[i]], [k for i in outer for k in columns[i]]
         product = ca.mtimes(S[:, span(rows)].T, F[:, span(across)])
         if inner is not outer:
             entries.put(rows, across, product)
             continue
         r = c = 0
         for i in inner:
-            r, first, c = r + len(tree.freedoms[i]), c, c + len(columns[i])
+            r, first, c = r + len(tree.dofs[i]), c, c + len(columns[i])
             entries.put(rows[:r], columns[i], product[:r, first:c])
     return entries.matrix()
 

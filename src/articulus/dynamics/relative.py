@@ -86,7 +86,7 @@ def _below(tree: Tree, v: SX, node: int, X: Transform, shared: set[int]) -> Rela
             A = A + step.station.turned_rate(rates)
     columns, at = {}, X
     for i in path:
-        for S, k in zip(tree.nodes[i].S, tree.freedoms[i]):
+        for S, k in zip(tree.nodes[i].S, tree.dofs[i]):
             columns[k] = at.motion_to_child(S)
         at = merge_pose(tree.nodes[i].X) @ at
     return Relative(at, X.motion_to_child(V), X.motion_to_child(A), columns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
@@ -13,7 +14,7 @@ from articulus.dynamics.flexible.derivatives import WrittenDerivatives
 from articulus.dynamics.inverse_matrix import inverse_mass_matrix, lower_factors
 from articulus.dynamics.pair_matrices import Pairs, same_joint
 from articulus.dynamics.passive import passive_rates
-from articulus.dynamics.tree import Node, Tree
+from articulus.dynamics.tree import ROOT, Node, Tree
 from articulus.spatial import Product, Transform, skew
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def mass_matrix_factors(s: Question) -> tuple[MX, MX, MX]:
 def operational_inertia(s: Question) -> tuple[MX]:
     """Return J_a M^-1 J_b' of two frames, (6, 6), as `operators.operational_inertia` does."""
     _, f = forward.accelerations_and_factors(s.run, s.zero(), s.zero())
-    path_a, path_b = (operators.freedoms_inward(s.tree, s.tree.frame(frame)[0]) for frame in s.frames)
+    path_a, path_b = (operators.dofs_inward(s.tree, s.tree.frame(frame)[0]) for frame in s.frames)
     common = [k for k in path_a if k in set(path_b)]
     inertia = MX(ca.DM.zeros(36))
     for k in reversed(common):
@@ -154,6 +155,54 @@ def ground_pose(node: Node, Xp: Transform | None) -> tuple[Transform]:
     """Return the pose of a node in ground axes from that of its parent."""
     own = node.X.merge() if isinstance(node.X, Product) else node.X
     return (own if Xp is None else Xp @ own,)
+
+
+def node_columns(node: Node, Xp: Transform | None) -> tuple[Transform, SX]:
+    """Return the pose of a node and its free directions, in ground axes about the ground origin."""
+    (X,) = ground_pose(node, Xp)
+    return X, ca.vertcat(SX(0, 1), *(X.motion_to_parent(S).column() for S in node.S))
+
+
+def velocity_transformation(s: Question) -> tuple[MX]:
+    """Return Hbar as `jacobians.velocity_transformation` does: rows of each body times the directions of all joints, where they carry it."""
+    tree, poses, columns = s.tree, list[Any](), [MX(6, 0)] * s.tree.description.nv
+    for i, p in enumerate(tree.parents):
+        pose, own = s.run(node_columns, i, None if p == ROOT else poses[p])
+        poses.append(pose)
+        for k, column in zip(tree.dofs[i], ca.vertsplit(own, 6) if tree.dofs[i] else ()):
+            columns[k] = column
+    blocks = []
+    for body in tree.description.bodies:
+        node, X = tree.frame(body.name)
+        place: Any = s.run.expression(ca.vertcat(ca.densify(X.pack()), ca.densify(tree.vector(body.com))))
+        front: Any = MX(ca.DM(Transform.identity().pack())) if node == ROOT else poses[node].column
+        rows: Any = ca.reshape(_BODY_ROWS(front, place), 6, 6)
+        carrying = sorted(k for i in tree.path(node) for k in tree.dofs[i])
+        blocks.append(_spread(rows, columns, carrying))
+    return (ca.vertcat(*blocks),)
+
+
+def _spread(rows: MX, columns: list[MX], chosen: list[int]) -> MX:
+    """Return rows times the chosen columns, in their places among all."""
+    out, at = list[MX](), 0
+    for _, run in itertools.groupby(enumerate(chosen), lambda pair: pair[1] - pair[0]):
+        own = [j for _, j in run]
+        out += [MX(ca.DM.zeros(6, own[0] - at)), ca.mtimes(rows, ca.horzcat(*(columns[j] for j in own)))]
+        at = own[-1] + 1
+    return ca.horzcat(*out, MX(ca.DM.zeros(6, len(columns) - at)))
+
+
+def _body_rows() -> ca.Function:
+    """(pose of a node, pose of a body in it and its center of mass) -> what takes a motion in ground axes to the velocity of the body."""
+    node, place = SX.sym("node", 12), SX.sym("place", 15)
+    X = Transform.unpack(node) @ Transform.unpack(place[:12])
+    com = X.p + ca.mtimes(X.R, place[12:])
+    lower = ca.horzcat(-ca.mtimes(X.R.T, skew(com)), X.R.T)
+    matrix = ca.vertcat(ca.horzcat(X.R.T, SX.zeros(3, 3)), lower)
+    return ca.Function("body_rows", [node, place], [ca.densify(ca.vec(matrix))])
+
+
+_BODY_ROWS = _body_rows()
 
 
 def _on_diagonal(tree: Tree, entries: SX) -> SX:

@@ -23,14 +23,14 @@ class Labels:
 
     Parameters
     ----------
-    freedoms : sequence of str, (nv,)
+    dofs : sequence of str, (nv,)
     position_units, velocity_units, force_units : sequences of str, (nv,)
     t : float [s]
     name : str
-        Of the mechanism.
+        Name of the mechanism.
     """
 
-    freedoms: Sequence[str]
+    dofs: Sequence[str]
     position_units: Sequence[str]
     velocity_units: Sequence[str]
     force_units: Sequence[str]
@@ -44,7 +44,7 @@ class Labels:
 
         With leading axes in A and B, of operating points, it is one model for each of them.
         """
-        q, v, tau = ([f"{kind}.{name}" for name in self.freedoms] for kind in ("q", "v", "tau"))
+        q, v, tau = ([f"{kind}.{name}" for name in self.dofs] for kind in ("q", "v", "tau"))
         points, D = A.shape[:-2], np.zeros((C.shape[-2], B.shape[-1]))
         if points:
             C, D = (np.broadcast_to(x, (*points, *x.shape[-2:])) for x in (C, D))
@@ -89,7 +89,7 @@ def closed_models(
         What `closed_model` takes: turning, the three of the tree, G, the four of the rows.
     on_positions : array of bool, (m,)
     scales : Scales
-        Of the mechanism.
+        Scales of the mechanism.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def closed_models(
         if k and not worst <= ILL_CONDITIONED:
             raise InputError(
                 f"linearize: at operating point {k} the states of the first one are not independent (condition {worst:.1e}, "
-                f"expected at most {ILL_CONDITIONED:g}); linearize it by itself"
+                f"expected at most {ILL_CONDITIONED:g}); linearize it separately"
             )
         models.append(closed_model(labels, turning, (by_q, by_v, M), G, tuple(rows), on_positions, chosen))
     return LinearModels.of(models)

@@ -451,7 +451,7 @@ class Tree:
         The constants of every node.
     parents : tuple of int
         Parent of every node, ROOT for the ground.
-    freedoms : tuple of tuple of int
+    dofs : tuple of tuple of int
         Where the rates of every node stand in v; those of a station are the modal rates of its body.
     modes : tuple of tuple of int
         Where the modal rates of the body of every node stand in v.
@@ -497,7 +497,7 @@ class Tree:
         parts = [self._parts(i) for i in range(len(self._raw))]
         self.parts = tuple(regroup_inertia(parts) if regroup else parts)
         self.parents = tuple(part.parent for part in self.parts)
-        self.freedoms = tuple(part.v for part in self.parts)
+        self.dofs = tuple(part.v for part in self.parts)
         self.modes = tuple(part.modes for part in self.parts)
         self.stations = tuple(isinstance(part, StationParts) for part in self.parts)
         self._place = {name: self._in_working_frame(*at) for name, at in self._place.items()}
@@ -557,7 +557,7 @@ class Tree:
 
     def span(self, i: int) -> slice:
         """Return where the rates of node i stand in v."""
-        v = self.freedoms[i]
+        v = self.dofs[i]
         return slice(v[0], v[-1] + 1) if v else slice(0, 0)
 
     def modal(self, i: int) -> slice:
@@ -675,7 +675,7 @@ class Tree:
         return _with_fields(joint, symbols)
 
     def _drive(self, c: Connection, first: int, count: int) -> tuple[tuple[SX, ...], SX]:
-        armature = [self.number(a) for a in c.per_freedom("armature")[first : first + count]]
+        armature = [self.number(a) for a in c.per_dof("armature")[first : first + count]]
         if c.rotor is None:
             return tuple(armature), SX.zeros(3)
         ratio, inertia = self.number(c.rotor.ratio), self.number(c.rotor.inertia)
@@ -725,7 +725,7 @@ class Tree:
 
 
 def tree_of(description: Description, merge_fixed: bool = True, regroup: bool = False) -> Tree:
-    """Return the tree of a mechanism, made once: many quantities of one mechanism are asked one after the other."""
+    """Return the tree of a mechanism, made once: many quantities of one mechanism are asked one after another."""
     return _build_tree(description, merge_fixed, regroup)
 
 

@@ -46,7 +46,7 @@ class TreePart:
 
     @functools.cached_property
     def at_v(self) -> list[int]:
-        return [k for i in self.nodes for k in self.tree.freedoms[i]]
+        return [k for i in self.nodes for k in self.tree.dofs[i]]
 
     @functools.cached_property
     def parents(self) -> tuple[int, ...]:
@@ -146,7 +146,7 @@ class PartTree(Tree):
             at, first_v = at + size, first_v + len(v)
         self.parts = tuple(parts)
         self.parents = part.parents
-        self.freedoms = tuple(each.v for each in self.parts)
+        self.dofs = tuple(each.v for each in self.parts)
         self.modes = tuple(each.modes for each in self.parts)
         self.stations = (False,) * len(self.parts)
         self.unfelt = []

@@ -11,13 +11,15 @@ from typing import TypeVar
 import casadi as ca
 
 from ..errors import InputError, UnsupportedOperation
-from . import march, program
+from . import march, program, scan
 from .build import Source
 from .call import Kernel, PreparedCall
 from .instructions import Instructions, instructions
+from .jit import host
 from .pool import threads
 from .program import Ranks
 from .recurrence import NEVER, Passage, Recurrence
+from .scan import Scan
 
 __all__ = [
     "NEVER",
@@ -26,10 +28,12 @@ __all__ = [
     "Passage",
     "PreparedCall",
     "Recurrence",
+    "Scan",
     "cached",
     "compile",
     "instructions",
     "recurrence",
+    "scan_lanes",
     "threads",
 ]
 
@@ -130,3 +134,20 @@ def recurrence(key: str, build: Callable[[], Sequence[ca.Function]], logged: int
     text = f"recurrence {logged} {key}"
     source = _keep(_sources, text, lambda: Source(text, lambda: march.build(build(), logged)))
     return Recurrence(source, logged)
+
+
+def scan_lanes(step: ca.Function, lanes: int | None = None) -> Scan:
+    """Return a scan in native code, a row of inputs for each lane of one vector.
+
+    Parameters
+    ----------
+    step : casadi.Function
+        (x, p, w) -> (x, y): state, constants, input of the step; the next state and an output.
+    lanes : int, optional
+        Lanes of the vector (1, 2, 4 or 8), those of the processor if not given.
+    """
+    if lanes is not None and (isinstance(lanes, bool) or lanes not in (1, 2, 4, 8)):
+        raise InputError(f"scan_lanes: {lanes!r} lanes; expected 1, 2, 4 or 8")
+    text = f"scan {hashlib.sha256(step.serialize().encode()).hexdigest()}"
+    source = _keep(_sources, text, lambda: Source(text, lambda: scan.build(step)))
+    return Scan(source, int(lanes or host().lanes))

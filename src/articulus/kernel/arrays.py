@@ -92,7 +92,7 @@ def row_bytes(shape: Shape) -> int:
 
 
 def words(operands: Sequence[tuple[np.ndarray, int]]) -> list[int]:
-    """Return address and row stride of each operand, one after the other; they hold while the arrays live."""
+    """Return address and row stride of each operand, one after another; they hold while the arrays live."""
     return [word for memory, stride in operands for word in (address(memory), stride)]
 
 

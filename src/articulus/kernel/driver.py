@@ -267,7 +267,7 @@ def _common(w: CodeWriter, n: int) -> str:
 
 
 def _squares(w: CodeWriter, n: int, rows: list[str], gather: bool) -> str:
-    """Move all squares one after the other; return the finite check.
+    """Move all squares one after another; return the finite check.
 
     Two checks take turns and start from zero, so that their sums wait for nothing.
     """

@@ -12,7 +12,7 @@
     one word for each map                           it is applied at steps that are multiples of that word
 
 At step k the maps are applied in order; the sample is taken before the last one, which is the step itself. With
-`closing`, step `start` is sampled and the last map is left out: the state is prepared as if to go on.
+`closing`, step `start` is sampled and the last map is omitted: the state is prepared as if to go on.
 
 A lane whose state is no number any more, or larger than `BOUND`, keeps its last good state and the number of the step; its
 neighbors go on.

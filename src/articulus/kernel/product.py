@@ -2,7 +2,7 @@
 
 A tile keeps rows x columns sums in registers and walks once along the inner dimension. Strides are arbitrary, since in
 lane layout an element is a whole vector: a transposed matrix costs nothing. In code for one row of a batch an element is a single
-number; there the rows of the tile are one vector where they are neighbors in memory. The sums are the same to the last bit.
+number; there the rows of the tile are one vector where they are neighbors in memory. The sums are the same bit for bit.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ class Recurrence:
     Parameters
     ----------
     source : Source
-        Of a `march.March`.
+        Source of a `march.March`.
     logged : int
         Number of leading state elements that a sample holds.
     """
@@ -156,7 +156,7 @@ class Passage:
         every, beyond = self._every, start + 1 if closing else stop
         if start < self._first or beyond > self._beyond:
             raise InputError(
-                f"recurrence: found steps {start} to {beyond - 1}; inputs are given for the steps {self._first} to "
+                f"recurrence: found steps {start} to {beyond - 1}; inputs exist for the steps {self._first} to "
                 f"{self._beyond - 1}"
             )
         sample = -(-start // every) - self._first_sample

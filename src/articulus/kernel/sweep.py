@@ -70,7 +70,7 @@ class SweepTables:
     sweeps : list of SelectionLoop
         Operands are slots.
     scratch : int
-        First slot for results of a call and for values that cross chunks; `scratch` afterwards tells how many were used.
+        First slot for results of a call and for values that cross chunks; `scratch` afterwards shows how many were used.
     target : Target
     prefix : str
         Begins every name.

@@ -1,4 +1,4 @@
-"""Linear models connected: side by side, one after the other, in feedback.
+"""Linear models connected: side by side, one after another, in feedback.
 
 Signals are connected by number. Names and units of what stays outside are kept; a signal without a name of its own ("u.0", "y.0", as
 matrices and filters have) takes that of the signal that it stands for on the other side of the filter.
@@ -274,4 +274,4 @@ def matching(
 
 def _fits(what: str, given: int, taken: int) -> None:
     if given != taken:
-        raise InputError(f"{what}: found {given} signals where {taken} are taken; expected as many")
+        raise InputError(f"{what}: found {given} signals; expected {taken}")

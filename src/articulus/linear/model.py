@@ -6,6 +6,7 @@ import dataclasses
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from articulus.errors import InputError, did_you_mean
 from articulus.linear.connect import append_models, back, lower, places, product, select, total
 from articulus.linear.figures import bode, pole_map, step, step_response
+from articulus.linear.mat import fields_from, parts_of
 from articulus.linear.response import Transfer
 from articulus.model.late import late_function
 
@@ -42,7 +44,7 @@ class LinearModel:
         Least common multiple of the sampling periods; None for a loop without sampled components. The inputs hold for a
         period; x is what it was just before the sampled components work, y just after.
     name : str
-        Of what it is a model.
+        Name of the system.
     """
 
     A: np.ndarray
@@ -243,6 +245,21 @@ class LinearModel:
                 "matrix, such as numpy.eye(n)"
             )
         return self._model(other, 1)
+
+    def to_mat(self, path: str | Path) -> None:
+        """Write a MAT file of version 5: A, B, C, D, Ts (0: continuous), Name, and the cells StateName, InputName, OutputName, InputUnit, OutputUnit.
+
+        In MATLAB: `m = load("m.mat"); sys = ss(m.A, m.B, m.C, m.D, m.Ts, "StateName", m.StateName, "InputName", m.InputName, ...)`.
+        """
+        import scipy.io  # late: few write these
+
+        with late_function("replacing")(path) as place, place.open("wb") as file:
+            scipy.io.savemat(file, parts_of(self))
+
+    @staticmethod
+    def from_mat(path: str | Path) -> LinearModel:
+        """Return the model of a MAT file of version 5 with A, B, C and D, and the names that `to_mat` writes as far as they are there."""
+        return LinearModel(**fields_from(path))
 
     def to_control(self) -> control.StateSpace:
         """Return it as a python-control system; dots in names become underscores."""

@@ -14,7 +14,7 @@ def load(model: str | Path | IO, **options: Any) -> Mechanism:
     Parameters
     ----------
     model : str, Path or file object
-        Name of a library model, path of a .toml, .urdf, .xacro, .xml or .mjcf file, an open file, or the text of a model
+        Name of a library model, path of a .toml, .urdf, .xacro, .xml, .mjcf or .sdf file, an open file, or the text of a model
         (TOML, URDF or MJCF).
     **options
         Arguments of the library model (such as n of "pendulum_chain") or of the reader (such as

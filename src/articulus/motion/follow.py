@@ -53,17 +53,25 @@ def inertia_feedback(
         With motors.
     bandwidth : float [rad/s]
     period : float [s]
-        Of the controller; continuous if not given.
+        Period of the controller; continuous if not given.
     """
-    fine, q_fine, v_fine = fine_motion(t, q, v)
+    fine, q_fine, v_fine = fine_motion(m, t, q, v)
     motors = [k for j in joints for k in range(m.nv)[m.v_slice(j)]]
     a_fine = np.gradient(v_fine, fine, axis=0)
     M = np.asarray(m.mass_matrix(q_fine))[:, motors]
     stiffness = np.asarray(m.inverse_dynamics_derivatives(q_fine, v_fine, a_fine)[0])[:, motors]
-    K = np.concatenate([bandwidth**2 * M - stiffness, 2 * bandwidth * M], axis=2)
-    target, slopes = np.hstack([q_fine, v_fine]), np.hstack([v_fine, a_fine])
+    by_q = bandwidth**2 * M - stiffness
+    if (
+        m.nq != m.nv
+    ):  # small steps from a position to another are the pseudoinverse of dq = T step times their difference
+        each = np.broadcast_to(np.eye(m.nv), (len(fine), m.nv, m.nv))
+        T = np.asarray(m.position_rate(np.repeat(q_fine[:, None], m.nv, 1), each)).swapaxes(1, 2)
+        by_q = by_q @ np.linalg.pinv(T)
+    K = np.concatenate([by_q, 2 * bandwidth * M], axis=2)
+    target = np.hstack([q_fine, v_fine])
+    slopes = np.hstack([np.asarray(m.position_rate(q_fine, v_fine)), a_fine])
     return StateFeedback(
-        K=matrix_function(fine, K, range(2 * m.nv)),
+        K=matrix_function(fine, K, range(m.nq + m.nv)),
         x0=Piecewise.cubic(fine, target, slopes).function(),
         joints=joints,
         name="track",

@@ -57,7 +57,7 @@ def feedback_along(
     deviation : float
         Part of the extent of the motion at which the feedback may spend it.
     period : float [s]
-        Of the controller; continuous if not given.
+        Period of the controller; continuous if not given.
     """
     if mechanism.nq != mechanism.nv:
         raise InputError(
@@ -68,7 +68,7 @@ def feedback_along(
         raise InputError(
             f"track: found deviation = {deviation!r}; expected a part of the motion above zero, such as 0.05"
         )
-    fine, q_fine, v_fine = fine_motion(t, q, v)
+    fine, q_fine, v_fine = fine_motion(mechanism, t, q, v)
     motors = [k for j in joints for k in range(mechanism.nv)[mechanism.v_slice(j)]]
     forces = np.column_stack([np.interp(fine, t, column) for column in tau.T])
     models = mechanism.linearize(*_on_loops(mechanism, q_fine, v_fine), forces)
@@ -92,11 +92,14 @@ def feedback_along(
     )
 
 
-def fine_motion(t: np.ndarray, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def fine_motion(
+    m: Mechanism, t: np.ndarray, q: np.ndarray, v: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return times at which gains are known, and positions and velocities of a motion there."""
     fine = np.unique(np.concatenate([t, np.linspace(t[0], t[-1], POINTS)]))
     slope = np.gradient(v, t, axis=0)
-    return fine, Piecewise.cubic(t, q, v)(fine), Piecewise.cubic(t, v, slope)(fine)
+    rate = np.asarray(m.position_rate(q, v))
+    return fine, Piecewise.cubic(t, q, rate)(fine), Piecewise.cubic(t, v, slope)(fine)
 
 
 def _extent(mechanism: Mechanism, moved: np.ndarray) -> np.ndarray:

@@ -190,6 +190,12 @@ class Motion:
         m = self._require_mechanism("actuators")
         return [k for j in self.actuators for k in range(m.nv)[m.v_slice(j)]]
 
+    @property
+    def _driven_everywhere(self) -> bool:
+        """Whether every degree of freedom has a motor, so that feedback needs no model of what is left free."""
+        m = self._require_mechanism("track")
+        return len(self._motors) == m.nv
+
     def feedforward(self) -> tuple[PrescribedForce, ...]:
         """Return the forces of the motors as components for `simulate` and `Loop`; after the motion they hold its end.
 
@@ -218,7 +224,7 @@ class Motion:
         Parameters
         ----------
         kp : numbers [N m/rad or N/m]
-            Of a PD controller in the joints with motors, in place of that.
+            Gains of a PD controller in the joints with motors, used instead.
         kd : numbers [N m s/rad or N s/m]
         bandwidth : float [rad/s]
             10 over the duration if not given, at most 0.2 over the period.
@@ -226,7 +232,7 @@ class Motion:
             For linear-quadratic feedback: part of the extent of the motion at which it may spend all that the motors can, or, without limits, the
             largest planned force; 0.05 if not given.
         period : float [s]
-            Of the controller; continuous if not given.
+            Period of the controller; continuous if not given.
         """
         m = self._require_mechanism("track")
         if (kp is None) != (kd is None):
@@ -239,7 +245,7 @@ class Motion:
         times = self._fine_times()
         q, v, _, tau = self.at(times)
         course = (times - self.t[0], q, v)
-        if deviation is None and len(self._motors) == m.nv == m.nq:
+        if deviation is None and self._driven_everywhere:
             w = bandwidth or default_bandwidth(self._length, period)
             return inertia_feedback(m, *course, self.actuators, w, period), self.feedforward()
         part, sizes = 0.05 if deviation is None else deviation, self._force_sizes()
@@ -295,20 +301,27 @@ class Motion:
         mechanism : Mechanism
             That moves, such as one with another payload; that of the motion if not given.
         period : float [s]
-            Of the controller; the run then ends with the first period after the motion. Continuous if not given.
+            Period of the controller; the run then ends with the first period after the motion. Continuous if not given.
         bandwidth : float [rad/s]
-            Of the feedback; see `track`.
+            Bandwidth of the feedback; see `track`.
         **settings
             Of `simulate`.
         """
         from articulus.simulation.running import Loop
 
         m, T = mechanism or self._require_mechanism("run"), self._length
-        rough = any(any(values_of(c.coulomb)) for c in m.description.connections)
+        if not hasattr(m, "description"):
+            raise InputError(f"run: found the mechanism {m!r}; expected a Mechanism")
+        if not track and (period is not None or bandwidth is not None):
+            raise InputError(
+                "run: found period or bandwidth with track=False; expected none: there is no controller to take them"
+            )
+        d = m.description
+        stiff = any(any(values_of(c.coulomb)) for c in d.connections) or not self._driven_everywhere
         if track:
             controller, forces = self.track(bandwidth=bandwidth, period=period)
             end, step = steps(T, bandwidth or default_bandwidth(T, period), period)
-            chosen: dict[str, Any] = {"step": step, "method": "rosenbrock" if rough else "rk4"}
+            chosen: dict[str, Any] = {"step": step, "method": "rosenbrock" if stiff else "rk4"}
         else:
             controller, forces, end = None, self.feedforward(), T
             chosen = {

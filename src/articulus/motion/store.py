@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from articulus.dynamics.mechanism import Mechanism
-from articulus.errors import ArticulusError, InputError, brief
 from articulus.model.files.storage import StrPath
 from articulus.motion.motion import SampledMotion
 from articulus.motion.piecewise import Piecewise
 from articulus.simulation.results.store import (
-    DAMAGED,
     held_mechanism,
     model_text,
+    parse_dataset,
     put_files,
-    read_dataset,
     require_suffix,
     write_dataset,
     xarray_module,
@@ -70,15 +68,7 @@ def load_motion(path: StrPath, mechanism: Mechanism | None = None) -> SampledMot
     mechanism : Mechanism
         Only for a motion whose mechanism could not be written as text (a joint or constraint of your own).
     """
-    data = read_dataset(path, FORMAT, "Motion.save")
-    try:
-        return _motion(path, data, mechanism)
-    except ArticulusError:
-        raise
-    except DAMAGED as error:
-        raise InputError(
-            f"{path}: found a damaged file ({brief(error)}); expected one of `Motion.save`"
-        ) from None
+    return parse_dataset(path, FORMAT, "Motion.save", lambda data: _motion(path, data, mechanism))
 
 
 def _motion(path: StrPath, data: xarray.Dataset, mechanism: Mechanism | None) -> SampledMotion:

@@ -10,7 +10,7 @@ def band_storage(n: int, lower: int, upper: int) -> np.ndarray:
     """Return zeros for an (n, n) matrix with so many diagonals below and above its own, (2 lower + upper + 1, n).
 
     Entry (i, j) of the matrix belongs to entry (lower + upper + i - j, j). The first `lower` rows are space for the factors. Columns
-    lie one after the other in memory: entry (i, j) is number (2 lower + upper + 1) j + lower + upper + i - j.
+    lie one after another in memory: entry (i, j) is number (2 lower + upper + 1) j + lower + upper + i - j.
     """
     return np.zeros((n, 2 * lower + upper + 1)).T
 

@@ -63,33 +63,6 @@ class Pencil(Protocol):
         """Return shifts to begin with; none where nothing is known."""
 
 
-@dataclass(frozen=True)
-class FirstOrderPencil:
-    """E x' = A x with sparse A and E."""
-
-    A: sp.sparray
-    E: sp.sparray
-
-    @property
-    def size(self) -> int:
-        return int(self.A.shape[0])
-
-    def apply(self, X: np.ndarray) -> np.ndarray:
-        return self.A.T @ X
-
-    def apply_mass(self, X: np.ndarray) -> np.ndarray:
-        return self.E.T @ X
-
-    def solver(self, shift: complex) -> Callable[[np.ndarray], np.ndarray]:
-        return _factorize(self.A.T + shift * self.E.T)
-
-    def size_of(self, R: np.ndarray) -> float:
-        return float(np.linalg.norm(R.T @ R))
-
-    def first_shifts(self, B: np.ndarray, R: np.ndarray) -> list[complex]:
-        return []
-
-
 class SecondOrderPencil:
     """M q'' + D q' + K q = 0 as E x' = A x with x = (q, q'), E = diag(K, M), A = [0 K; -K -D]; M, D, K symmetric.
 

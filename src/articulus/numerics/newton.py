@@ -24,20 +24,20 @@ def newton(
 ) -> tuple[np.ndarray, tuple[float, ...]]:
     """Return where Newton steps lead, and the largest residual at the estimate and after each step.
 
-    A step is halved until the residual falls; the search ends when it does not, or when it falls no more by much below the tolerance:
-    what is left then is rounding. Whether it is small enough is for the caller to say.
+    A step is halved until the residual falls. The search ends when no step makes it fall, or when a step below the tolerance gains
+    little or nothing: what is left then is rounding. Whether it is small enough is for the caller to say.
 
     Parameters
     ----------
     x : array
-        Estimate.
+        Estimate. Many problems at once are rows of it; they share the halvings and the end.
     residual : function of x
     step : function of x and its residual
         Newton's step, such as that of `least_step`.
     displace : function of x and a step
         x after the step; `numpy.add` where x is a vector.
     tolerance : float
-        Of residuals over `sizes`.
+        Tolerance of residuals over `sizes`.
     sizes : array or float
         What is a large residual of each row: residuals over them are compared with each other and with the tolerance.
     """
@@ -47,16 +47,16 @@ def newton(
         if history[-1] == 0.0:
             break
         by, left = step(x, r), np.linalg.norm(r / sizes)
-        for halving in range(HALVINGS):
+        near = np.abs(r / sizes).max() <= tolerance
+        for halving in range(1 if near else HALVINGS):
             there = displace(x, by * 0.5**halving)
-            found = residual(there)
-            if np.linalg.norm(found / sizes) < left:  # not where it is no number
+            off = residual(there)
+            if np.linalg.norm(off / sizes) < left:  # not where it is no number
                 break
         else:
             break
-        near = np.abs(r / sizes).max() <= tolerance
-        rounded = near and np.linalg.norm(found / sizes) > 0.1 * left
-        x, r = there, found
+        rounded = near and np.linalg.norm(off / sizes) > 0.1 * left
+        x, r = there, off
         history.append(float(np.abs(r).max(initial=0.0)))
         if rounded:
             break

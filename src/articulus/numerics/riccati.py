@@ -3,7 +3,8 @@
 The inputs are first brought to units in which their weight is one (its Cholesky factor goes into B), states and X to units in
 which the Hamiltonian matrix is balanced. A sampled equation becomes a Hamiltonian matrix by the bilinear transformation
 z = (1 + s) / (1 - s) of its extended symplectic pencil (Mehrmann 1996): without an inverse of A or of the weight, and wherever
-there is a stabilizing solution, for then no eigenvalue lies at z = -1. Newton steps bring X to the rounding of the equation
+there is a stabilizing solution, for then no eigenvalue lies at z = -1. Where rounding puts slow poles of it onto the unit circle, structured
+doubling (Chu, Fan, Lin & Wang 2004) finds X. Newton steps bring X to the rounding of the equation
 itself; one is enough as a rule.
 """
 
@@ -25,6 +26,8 @@ ACCURATE = 1e-8
 NEWTON_STEPS = 30
 CONVERGED = 1e-7
 """Correction, over X, after which the next one is below rounding: each squares the last."""
+DOUBLINGS = 60
+"""Most steps of doubling: poles are then told from the unit circle at a distance of 1e-16 of it."""
 LEAST = 1e-8
 """Root of a diagonal entry of X, over the largest, that counts as zero: the weight does not see that state."""
 SINGULAR = 1e-14
@@ -230,7 +233,7 @@ def _solve(given: Any) -> RiccatiSolution:
         return RiccatiSolution(given.A, given.F @ given.S.T, given.A, 0.0)
     d = _scales(given.pattern())
     equation = given.scale_states(d)
-    X, K, residual = _refine(equation, _first(equation))
+    X, K, residual = _by_doubling(equation) if given.sampled else _refine(equation, _first(equation))
     closed = equation.A - equation.B @ K
     e = d[:, None]
     return RiccatiSolution(X / (d * e), given.F @ K / d, closed * e / d, residual)
@@ -246,6 +249,54 @@ def _first(equation: Any) -> np.ndarray:
     if np.linalg.cond(U1) > 1.0 / np.finfo(float).eps:
         raise InputError("there is no stabilizing solution: no input moves a mode that is not stable")
     return _even(np.linalg.solve(U1.T, U2.T))
+
+
+def _by_doubling(equation: Any) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return X, the gain and the residual of a sampled equation; by doubling where its pencil does not give them.
+
+    Slow poles in short periods lie so near to the unit circle that rounding may put them onto it.
+    """
+    found, cause = None, None
+    try:
+        found = _refine(equation, _first(equation))
+        if found[2] <= ACCURATE:
+            return found
+    except InputError as error:
+        cause = error
+    try:
+        X = _double(equation)
+        other = None if X is None else _refine(equation, X)
+    except InputError:
+        other = None
+    tried = [each for each in (found, other) if each is not None]
+    if not tried:
+        assert cause is not None
+        raise cause
+    return min(tried, key=lambda each: each[2])
+
+
+def _double(equation: Any) -> np.ndarray | None:
+    """Return X of a sampled equation by structured doubling (Chu, Fan, Lin & Wang 2004); None if R is not the unit, or X does not converge.
+
+    Each step squares the closed loop; no eigenvalue has to be told from one on the unit circle.
+    """
+    if not np.array_equal(equation.R, np.eye(len(equation.R))):
+        return None
+    A, eye = equation.A - equation.B @ equation.S.T, np.eye(len(equation.A))
+    G, H = equation.B @ equation.B.T, _even(equation.Q - equation.S @ equation.S.T)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for _ in range(DOUBLINGS):
+            try:
+                within = np.linalg.solve(eye + G @ H, np.hstack([A, G]))
+            except np.linalg.LinAlgError:
+                return None
+            step = _even(A.T @ H @ within[:, : len(A)])
+            G, H, A = _even(G + A @ within[:, len(A) :] @ A.T), H + step, A @ within[:, : len(A)]
+            if not np.isfinite(H).all():
+                return None
+            if _size(step, H) < CONVERGED:
+                return H
+    return None
 
 
 def _refine(equation: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:

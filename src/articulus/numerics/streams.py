@@ -58,7 +58,7 @@ def stream_state(generator: np.random.Generator) -> dict[str, Any]:
 
 
 def resume_stream(state: dict[str, Any]) -> np.random.Generator:
-    """Return a stream that goes on where `stream_state` found one."""
+    """Return a stream that continues where `stream_state` found one."""
     name = str(state.get("bit_generator"))
     if name not in GENERATORS:
         raise InputError(f"random stream: no generator '{name}'; {did_you_mean(name, GENERATORS)}")

@@ -1,6 +1,6 @@
 """How fast one step of one mechanism can be: counts, task graphs, schedules, machines, deadlines."""
 
-from articulus.parallel import families, neighborhood, published
+from articulus.parallel import families, log_depth, neighborhood, published
 from articulus.parallel.asynchronous import Contraction, contraction, iterate_asynchronously
 from articulus.parallel.branch_and_bound import df_ihs
 from articulus.parallel.counts import Growth, Operations, count, growth, operations
@@ -12,24 +12,29 @@ from articulus.parallel.latency import (
     effective_latency,
     mean_square_error,
     nonstrict_delays,
+    run_nonstrict,
     strict_delay,
 )
 from articulus.parallel.list_schedule import cp_dt_misf, cp_misf
-from articulus.parallel.listing import Program, block_diagram, read_diagram, read_listing
+from articulus.parallel.listing import ProgramListing, block_diagram, read_diagram, read_listing
 from articulus.parallel.real_time import Deadline, Timing, deadline, measure
 from articulus.parallel.schedule import Schedule, waits
+from articulus.parallel.segments import SegmentedChain
 from articulus.parallel.systolic_mesh import MeshRun, run_mesh
 from articulus.parallel.systolic_solver import SolverRun, solve_systolic
+from articulus.parallel.triangular_array import ArrayRun, run_array
 
 __all__ = [
+    "ArrayRun",
     "Contraction",
     "ControlTask",
     "Deadline",
     "Growth",
     "MeshRun",
     "Operations",
-    "Program",
+    "ProgramListing",
     "Schedule",
+    "SegmentedChain",
     "SolverRun",
     "TaskGraph",
     "Timing",
@@ -45,6 +50,7 @@ __all__ = [
     "families",
     "growth",
     "iterate_asynchronously",
+    "log_depth",
     "mean_square_error",
     "measure",
     "mechanism_graph",
@@ -57,7 +63,9 @@ __all__ = [
     "published",
     "read_diagram",
     "read_listing",
+    "run_array",
     "run_mesh",
+    "run_nonstrict",
     "solve_systolic",
     "step_graph",
     "strict_delay",

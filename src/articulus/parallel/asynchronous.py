@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from articulus.errors import InputError
+from articulus.numerics.streams import stream
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +64,7 @@ def iterate_asynchronously(
         From a component and a state (n,) to the new value of the component.
     x0 : array_like (n,)
     updates : int
-        Of single components.
+        Updates of single components.
     delay : int
         Every value that an update reads may be as many updates old; drawn anew for each value.
     seed : int
@@ -77,7 +78,7 @@ def iterate_asynchronously(
         raise InputError(
             f"x0 {x.shape}, updates = {updates!r}, delay = {delay!r}; expected a vector and numbers from 0"
         )
-    rng = np.random.default_rng(seed)
+    rng = stream(seed)
     states = np.empty((updates + 1, len(x)))
     states[0] = x
     components = np.arange(len(x))

@@ -12,7 +12,7 @@ from articulus.parallel.list_schedule import cp_misf
 from articulus.parallel.schedule import Schedule
 
 
-def df_ihs(graph: TaskGraph, processors: int, seconds: float = 10.0) -> Schedule:
+def df_ihs(graph: TaskGraph, processors: int, time_limit: float = 10.0) -> Schedule:
     """Return the shortest schedule, by depth-first search with an implicit heuristic (DF/IHS); transfers cost nothing.
 
     Whenever a processor becomes free, all choices of ready tasks are tried, those that CP/MISF prefers first, and choices that leave a
@@ -23,7 +23,7 @@ def df_ihs(graph: TaskGraph, processors: int, seconds: float = 10.0) -> Schedule
     ----------
     graph : TaskGraph
     processors : int
-    seconds : float
+    time_limit : float
         Time after which the best schedule found is returned. `bound` of the schedule is its makespan if the search ended, else the
         lower bound of the graph; `error` is how far above the optimum the makespan is at most.
 
@@ -33,14 +33,14 @@ def df_ihs(graph: TaskGraph, processors: int, seconds: float = 10.0) -> Schedule
         Never longer than that of `cp_misf`.
     """
     require_processors(processors)
-    if not seconds > 0:
-        raise InputError(f"seconds = {seconds!r}; expected a time above zero")
+    if not time_limit > 0:
+        raise InputError(f"time_limit = {time_limit!r}; expected a time above zero")
     first = cp_misf(graph, processors)
     if first.makespan <= first.bound * (1 + EXACT):
         return _name(first, first.bound)
-    search = _Search(graph, processors, first, seconds)
+    search = _Search(graph, processors, first, time_limit)
     search.run()
-    best = Schedule(graph, processors, search.start, search.processor, 0.0, first.bound, "DF/IHS")
+    best = Schedule(graph, processors, search.start_times, search.processor, 0.0, first.bound, "DF/IHS")
     return _name(
         best, best.makespan if search.ended or best.makespan <= first.bound * (1 + EXACT) else first.bound
     )
@@ -52,17 +52,17 @@ SEEN = 200_000
 
 
 def _name(found: Schedule, bound: float) -> Schedule:
-    return Schedule(found.graph, found.processors, found.start, found.processor, 0.0, bound, "DF/IHS")
+    return Schedule(found.graph, found.processors, found.start_times, found.processor, 0.0, bound, "DF/IHS")
 
 
 class _Search:
     """A depth-first search; the stack holds what is left to try at each event."""
 
-    def __init__(self, graph: TaskGraph, processors: int, first: Schedule, seconds: float):
+    def __init__(self, graph: TaskGraph, processors: int, first: Schedule, time_limit: float):
         self.graph, self.m = graph, processors
-        self.start, self.processor = first.start, first.processor
+        self.start_times, self.processor = first.start_times, first.processor
         self.best, self.goal = first.makespan, first.bound * (1 + EXACT)
-        self.until = time.perf_counter() + seconds
+        self.until = time.perf_counter() + time_limit
         self.ended = False
         self.seen: dict[tuple, float] = {}
         key = [(-level, -len(after)) for level, after in zip(graph.levels, graph.successors)]
@@ -153,7 +153,7 @@ class _Search:
                 start[k], processor[k] = now, p
                 until[p] = now + self.graph.times[k]
         if max(until) < self.best:
-            self.best, self.start, self.processor = max(until), tuple(start), tuple(processor)
+            self.best, self.start_times, self.processor = max(until), tuple(start), tuple(processor)
 
 
 class _Node:

@@ -55,7 +55,7 @@ def compare(
 ) -> list[CountRow]:
     """Return the operations of quantities of a mechanism, each followed by the published ones for as many joints.
 
-    Published counts hold for serial chains of revolute joints with general links; they are left out for mechanisms that branch or
+    Published counts hold for serial chains of revolute joints with general links; they are omitted for mechanisms that branch or
     whose joints have several degrees of freedom.
 
     Parameters

@@ -71,7 +71,7 @@ class Operations:
         return Operations(*(a + b for a, b in zip(self, other)))
 
     def time(self, costs: Operations) -> float:
-        """Return the time of all operations one after the other, in the unit of `costs`, which has the time of each kind."""
+        """Return the time of all operations one after another, in the unit of `costs`, which has the time of each kind."""
         return sum(a * b for a, b in zip(self, costs))
 
     def __str__(self) -> str:
@@ -115,12 +115,12 @@ def count(
     simplify : bool
         True: the code that runs, in which bodies behind fixed joints are merged, inertias are regrouped, zeros and ones of the model
         have disappeared and equal expressions are computed once. False: the algorithm on matrices of which only the structural
-        zeros are left out, as a subroutine without knowledge of the model would run it.
+        zeros are omitted, as a subroutine without knowledge of the model would run it.
 
     Returns
     -------
     Operations
-        Of the written-out form. Native code of long mechanisms is made of calls and may repeat what is shared between them.
+        Operations of the written-out form. Native code of long mechanisms is made of calls and may repeat what is shared between them.
 
     Examples
     --------

@@ -108,7 +108,7 @@ def body_loads(mechanism: Mechanism, q: Any, v: Any, vdot: Any = None) -> Array:
 
 
 def inverse_dynamics_by_projection(mechanism: Mechanism, q: Any, v: Any, vdot: Any) -> Array:
-    """Return the joint forces by NESS: tau = Hbar' [J wd + w x J w; m (a - g)], (nv,); passive forces are left out.
+    """Return the joint forces by NESS: tau = Hbar' [J wd + w x J w; m (a - g)], (nv,); passive forces are omitted.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def inverse_dynamics_by_projection(mechanism: Mechanism, q: Any, v: Any, vdot: A
 def arrowhead(mechanism: Mechanism, q: Any, v: Any, tau: Any) -> Array:
     """Return the accelerations body by body: contributions A' M A and A' f of each, one system for all, (nv,).
 
-    The contributions do not need each other: each body may have a processor of its own. Passive forces are left out.
+    The contributions do not need each other: each body may have a processor of its own. Passive forces are omitted.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ def conjugate_gradients(
         An open tree.
     q, v, tau : array_like
     tolerance : float
-        Of the residual, as a part of the right-hand side.
+        Tolerance of the residual, as a part of the right-hand side.
 
     Returns
     -------

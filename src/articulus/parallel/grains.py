@@ -117,7 +117,7 @@ def ode_graph(
     method : {"euler", "ab2", "ab3", "ab4", "am4", "rk4"}
         "rk4" evaluates the rates four times, "am4" (predictor and corrector) twice.
     grain : {"operation", "near fine", "fused", "equation"}
-        "operation": a task for every operation, those of the integration one after the other. "near fine": the integration of a
+        "operation": a task for every operation, those of the integration one after another. "near fine": the integration of a
         state in one evaluation is one task. "fused": as that, with tasks put together that could not run at the same time.
         "equation": rate and integration of a state are one task, with all operations that it needs, shared or not.
     costs : Operations
@@ -144,10 +144,10 @@ def ode_graph(
     states: list[int | None] = [None] * n
     history: list[list[int | None]] = [[] for _ in range(n)]
     for stage, flops in enumerate(stages):
-        made = _add_rows(tasks, code, costs, {(0, i): s for i, s in enumerate(states)})
+        finished = _add_rows(tasks, code, costs, {(0, i): s for i, s in enumerate(states)})
         last = stage == len(stages) - 1
         for i in range(n):
-            needs = [made[code.outputs[0][i]], *(history[i] if last else ())]
+            needs = [finished[code.outputs[0][i]], *(history[i] if last else ())]
             time = (
                 flops * (costs.additions + costs.multiplications) / 2 if integration is None else integration
             )
@@ -155,7 +155,7 @@ def ode_graph(
             for _ in range(pieces):
                 needs = [tasks.add(f"x{i + 1}" if last else f"x{i + 1}.{stage + 1}", time / pieces, needs)]
             states[i] = needs[0]
-            history[i].append(made[code.outputs[0][i]])
+            history[i].append(finished[code.outputs[0][i]])
     return tasks.graph()
 
 
@@ -244,27 +244,29 @@ def call_graph(function: ca.Function, costs: Operations = EACH) -> TaskGraph:
     if not function.is_a("MXFunction"):
         raise InputError(f"{function.name()} calls no other functions; expected a graph of calls")
     tasks = _Tasks([], [], set())
-    held: dict[int, frozenset[int]] = {}
+    producers: dict[int, frozenset[int]] = {}
     time: dict[int, float] = {}
     for i in range(function.n_instructions()):
         kind = function.instruction_id(i)
         sources = (
-            [held.get(s, frozenset()) for s in function.instruction_input(i) if s >= 0]
+            [producers.get(s, frozenset()) for s in function.instruction_input(i) if s >= 0]
             if kind != ca.OP_INPUT
             else []
         )
-        made = frozenset().union(*sources)
+        produced = frozenset().union(*sources)
         if kind == ca.OP_CALL:
             called = function.instruction_MX(i).which_function()
             key = called.__hash__()
             if key not in time:
                 time[key] = operations(called).time(costs)
-            made = frozenset({tasks.add(f"{called.name()} {len(tasks.times) + 1}", time[key], sorted(made))})
+            produced = frozenset(
+                {tasks.add(f"{called.name()} {len(tasks.times) + 1}", time[key], sorted(produced))}
+            )
         if kind == ca.OP_OUTPUT:
             continue
         for target in function.instruction_output(i):
             if target >= 0:
-                held[target] = made
+                producers[target] = produced
     return tasks.graph()
 
 

@@ -100,7 +100,7 @@ class TaskGraph:
                 Finding(
                     f"task '{self.names[held]}'",
                     "it waits for its own result",
-                    "tasks in an order in which each has what it needs",
+                    "tasks in an order in which the inputs of each are known",
                     "a loop without an integrator is an equation to solve, not a task",
                 )
             )
@@ -129,7 +129,7 @@ class TaskGraph:
 
     @property
     def work(self) -> float:
-        """Time of all tasks one after the other."""
+        """Time of all tasks one after another."""
         return sum(self.times)
 
     @property

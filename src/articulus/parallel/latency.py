@@ -8,11 +8,12 @@ the output early (Orin, Wong & Sadayappan 1989).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from articulus.errors import InputError
+from articulus.simulation.loop.components.expression import Expression
 
 Signals = Mapping[str, Callable[[np.ndarray], np.ndarray]]
 Law = Callable[[Mapping[str, np.ndarray]], np.ndarray]
@@ -74,6 +75,45 @@ def nonstrict_delays(tasks: Sequence[ControlTask], order: Sequence[str], output:
     return found
 
 
+def run_nonstrict(
+    law: Expression, tasks: Sequence[ControlTask], order: Sequence[str], output: str, unit: float
+) -> Expression:
+    """Return a control law as it acts when its tasks run round and round in an order: inputs read late, the output put out early.
+
+    Parameters
+    ----------
+    law : Expression
+        Memoryless; its inputs are those of the tasks.
+    tasks : sequence of ControlTask
+        With whole numbers as times.
+    order : sequence of str
+        Every task once.
+    output : str
+        Task whose result is the command.
+    unit : float
+        Duration of one unit of the times, which becomes the law's sampling period [s].
+
+    Returns
+    -------
+    Expression
+        To be used in a loop whose step is `unit` or a part of it; the time is counted from the first output.
+    """
+    delays = nonstrict_delays(tasks, order, output)
+    whole = [*delays.values(), *(task.time for task in tasks)]
+    if any(x != round(x) for x in whole):
+        raise InputError(f"times {[task.time for task in tasks]}; expected whole numbers of units")
+    if set(delays) != set(law.inputs):
+        raise InputError(
+            f"tasks read {sorted(delays)}, the law {sorted(law.inputs)}; expected the same signals for both"
+        )
+    return replace(
+        law,
+        period=unit,
+        delays=tuple(int(delays[name]) for name in law.inputs),
+        every=int(strict_delay(tasks)),
+    )
+
+
 def strict_delay(tasks: Sequence[ControlTask]) -> float:
     """Return the delay of all inputs when they are sampled together and the output comes out when all is done.
 
@@ -118,13 +158,13 @@ def mean_square_error(
     signals : dict of str to callable
         Inputs over time, periodic.
     delays : dict of str to float
-        Of each input [s].
+        Delays of each input [s].
     period : float
         [s].
     shift : float
         Delay of the law that it is compared with [s].
     points : int
-        Of the sum, which is exact for harmonics up to half of them.
+        Points of the sum, which is exact for harmonics up to half of them.
     """
     if not period > 0:
         raise InputError(f"period = {period!r}; expected a time above zero")

@@ -36,7 +36,7 @@ def cp_dt_misf(graph: TaskGraph, processors: int, transfer: float = 0.0) -> Sche
     """Return the schedule by critical path, data transfer, most immediate successors first (CP/DT/MISF).
 
     As `cp_misf`; of the free processors a task takes the one on which it can start first, and of these the one to which the fewest
-    results have to be moved. Processors that only become free soon are looked at, too: waiting for one's own result can be shorter
+    results have to be moved. Processors that only become free soon are examined, too: waiting for one's own result can be shorter
     than a transfer. Where transfers cost more than the second processor saves, all tasks stay on one.
 
     Parameters
@@ -54,7 +54,7 @@ def cp_dt_misf(graph: TaskGraph, processors: int, transfer: float = 0.0) -> Sche
     if found.makespan <= graph.work:
         return found
     alone = _list_tasks(graph, 1, 0.0, nearest=True)
-    return replace(found, start=alone.start, processor=alone.processor)
+    return replace(found, start_times=alone.start_times, processor=alone.processor)
 
 
 def _list_tasks(graph: TaskGraph, processors: int, transfer: float, nearest: bool) -> Schedule:
@@ -91,7 +91,9 @@ def _list_tasks(graph: TaskGraph, processors: int, transfer: float, nearest: boo
                     heapq.heappush(ready, priority[s])
     method = "CP/DT/MISF" if nearest else "CP/MISF"
     bound = graph.lower_bound(processors)
-    return Schedule(graph, processors, tuple(place.start), tuple(place.processor), transfer, bound, method)
+    return Schedule(
+        graph, processors, tuple(place.start_times), tuple(place.processor), transfer, bound, method
+    )
 
 
 class _Placement:
@@ -99,7 +101,7 @@ class _Placement:
 
     def __init__(self, graph: TaskGraph, processors: int, transfer: float):
         self.graph, self.transfer = graph, transfer
-        self.start, self.finish = [0.0] * len(graph), [0.0] * len(graph)
+        self.start_times, self.finish_times = [0.0] * len(graph), [0.0] * len(graph)
         self.processor = [-1] * len(graph)
         self.until = [0.0] * processors
 
@@ -107,7 +109,7 @@ class _Placement:
         """Return when all that a task needs is on a processor."""
         return max(
             (
-                self.finish[b] + (self.transfer if self.processor[b] != p else 0.0)
+                self.finish_times[b] + (self.transfer if self.processor[b] != p else 0.0)
                 for b in self.graph.predecessors[k]
             ),
             default=0.0,
@@ -125,7 +127,7 @@ class _Placement:
 
     def put(self, k: int, p: int, now: float) -> float:
         """Start a task on a processor as soon as that can be, and return its end."""
-        self.start[k] = max(now, self.until[p], self.arrival(k, p))
+        self.start_times[k] = max(now, self.until[p], self.arrival(k, p))
         self.processor[k] = p
-        self.until[p] = self.finish[k] = self.start[k] + self.graph.times[k]
-        return self.finish[k]
+        self.until[p] = self.finish_times[k] = self.start_times[k] + self.graph.times[k]
+        return self.finish_times[k]

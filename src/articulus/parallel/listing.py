@@ -42,9 +42,9 @@ class Statement:
     needs : tuple of str
         Names on the right-hand side, of an integrator that of its input.
     operations : int
-        Of an integrator 0: its time is chosen with the method.
+        Operations of an integrator 0: its time is chosen with the method.
     initial : float, optional
-        Of an integrator.
+        Initial value of an integrator.
     expression : callable
         From a table of symbols to the value, of an integrator to its rate.
     """
@@ -57,7 +57,7 @@ class Statement:
 
 
 @dataclass(frozen=True)
-class Program:
+class ProgramListing:
     """Statements in the order in which they were written.
 
     Attributes
@@ -110,7 +110,7 @@ class Program:
         return ca.Function("rates", [x], [ca.densify(ca.vertcat(*rates))], ["x"], ["rate"])
 
 
-def read_listing(text: str) -> Program:
+def read_listing(text: str) -> ProgramListing:
     """Return the program of a listing: statements `name = expression`, parted by semicolons or lines; # begins a comment.
 
     Parameters
@@ -121,7 +121,7 @@ def read_listing(text: str) -> Program:
 
     Returns
     -------
-    Program
+    ProgramListing
 
     Raises
     ------
@@ -142,7 +142,7 @@ def read_listing(text: str) -> Program:
     return _program(found)
 
 
-def _program(found: Sequence[Statement]) -> Program:
+def _program(found: Sequence[Statement]) -> ProgramListing:
     names = [s.name for s in found]
     wrong = [
         Finding(f"'{s.name}'", f"no statement computes '{name}'", "", did_you_mean(name, names))
@@ -158,7 +158,7 @@ def _program(found: Sequence[Statement]) -> Program:
         wrong.append(Finding("", "no statement", "equations such as a = integral(b, 0.01)"))
     if wrong:
         raise ModelError(wrong)
-    program = Program(tuple(found))
+    program = ProgramListing(tuple(found))
     program.graph()
     return program
 
@@ -260,7 +260,7 @@ class _Parser:
         if not re.fullmatch(r"[A-Za-z_]\w*", token or ""):
             raise InputError(f"found '{token or 'the end'}'; expected a number, a name or (")
         if token == "integral":
-            raise InputError("integral inside an expression; expected it alone, as a statement of its own")
+            raise InputError("integral inside an expression; expected it as a separate statement")
         if self.look() == "(":
             raise InputError(f"no function '{token}'; {did_you_mean(token, [*FUNCTIONS, 'integral'])}")
         self.names.append(token)
@@ -297,7 +297,7 @@ BLOCKS = {"integrator": 1, "gain": 1, "sum": 0, "product": 0, "quotient": 2, "co
 """Kinds of blocks and how many inputs they have; 0: as many as one likes, or as their function takes."""
 
 
-def block_diagram(blocks: Sequence[Mapping[str, Any]]) -> Program:
+def block_diagram(blocks: Sequence[Mapping[str, Any]]) -> ProgramListing:
     """Return the program of a block diagram as data; each block is one task.
 
     Parameters
@@ -309,7 +309,7 @@ def block_diagram(blocks: Sequence[Mapping[str, Any]]) -> Program:
 
     Returns
     -------
-    Program
+    ProgramListing
     """
     found, wrong = [], []
     for k, block in enumerate(blocks):
@@ -322,7 +322,7 @@ def block_diagram(blocks: Sequence[Mapping[str, Any]]) -> Program:
     return _program(found)
 
 
-def read_diagram(path: str | Path) -> Program:
+def read_diagram(path: str | Path) -> ProgramListing:
     """Return the program of a block diagram in a TOML file of tables [[block]], as of `block_diagram`.
 
     Parameters

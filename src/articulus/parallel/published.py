@@ -181,7 +181,7 @@ def last_size(first: PublishedCount, rest: list[PublishedCount], sizes: range) -
 
 
 @dataclass(frozen=True)
-class Phase:
+class CountPhase:
     """A phase of Wong's inertia matrix: how often it runs for n joints, and its cost each time."""
 
     name: str
@@ -191,23 +191,23 @@ class Phase:
 
 
 INERTIA_PHASES = (
-    Phase("A", lambda n: n, 4, 0),
-    Phase("c", lambda n: (n - 2) * (n - 1) / 2, 8, 5),
-    Phase("rho", lambda n: n * (n - 1) / 2, 8, 11),
-    Phase("J c", lambda n: n * (n - 1) / 2, 9, 6),
-    Phase("m (rho x c)", lambda n: n * (n - 1) / 2, 9, 3),
-    Phase("H' H", lambda n: n**3 / 6 + n**2 / 2 - 2 * n / 3, 6, 5),
-    Phase("H' H, terms known off line", lambda n: n * (n - 1) / 2, -1, -1),
+    CountPhase("A", lambda n: n, 4, 0),
+    CountPhase("c", lambda n: (n - 2) * (n - 1) / 2, 8, 5),
+    CountPhase("rho", lambda n: n * (n - 1) / 2, 8, 11),
+    CountPhase("J c", lambda n: n * (n - 1) / 2, 9, 6),
+    CountPhase("m (rho x c)", lambda n: n * (n - 1) / 2, 9, 3),
+    CountPhase("H' H", lambda n: n**3 / 6 + n**2 / 2 - 2 * n / 3, 6, 5),
+    CountPhase("H' H, terms known off line", lambda n: n * (n - 1) / 2, -1, -1),
 )
 """Wong 1991, section 3.2: serial chain, n (sine, cosine) besides."""
 
 
-def of_phases(phases: tuple[Phase, ...], n: int) -> tuple[Fraction, Fraction]:
+def of_phases(phases: tuple[CountPhase, ...], n: int) -> tuple[Fraction, Fraction]:
     """Return multiplications and additions of all phases for n joints.
 
     Parameters
     ----------
-    phases : tuple of Phase
+    phases : tuple of CountPhase
     n : int
     """
     size = Fraction(n)

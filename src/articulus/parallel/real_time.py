@@ -32,7 +32,7 @@ STOLEN_NS = 3000
 
 @dataclass(frozen=True, eq=False)
 class Timing:
-    """Times of many calls of the same code, one after the other in one thread.
+    """Times of many calls of the same code, one after another in one thread.
 
     Attributes
     ----------
@@ -81,9 +81,9 @@ class Deadline:
     steps : int
         Steps of integration in a tick.
     operations : Operations, optional
-        Of the busiest tick, in which all sampled components are due; the same whatever the state: native code has no branches. None where the equations cannot be written out.
+        Operations of the busiest tick, in which all sampled components are due; the same whatever the state: native code has no branches. None where the equations cannot be written out.
     timing : Timing
-        Of the ticks.
+        Timing of the ticks.
     failed : bool
         Whether the run diverged while it was measured; times of numbers that are not finite say little.
     """
@@ -152,7 +152,7 @@ def _microseconds(seconds: float) -> str:
 
 
 def measure(call: Callable[[], Any], calls: int = 10_000, warm_up: int = WARM_UP) -> Timing:
-    """Return the times of many calls, one after the other, in this thread bound to one processor.
+    """Return the times of many calls, one after another, in this thread bound to one processor.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ def deadline(
         )
     if loop.outside is not None:
         raise InputError(
-            f"the controller '{loop.outside.name}' is Python code, whose time nobody can promise; expected controllers of components"
+            f"the controller '{loop.outside.name}' is Python code, whose time cannot be guaranteed; expected controllers that are components"
         )
     runner = loop.setup(settings, q0, v0, params, True).runner()
     engine = runner.engine

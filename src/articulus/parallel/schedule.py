@@ -27,7 +27,7 @@ class Schedule:
     ----------
     graph : TaskGraph
     processors : int
-    start : tuple of float
+    start_times : tuple of float
         Start of each task.
     processor : tuple of int
         Processor of each task, from 0.
@@ -41,21 +41,21 @@ class Schedule:
 
     graph: TaskGraph
     processors: int
-    start: tuple[float, ...]
+    start_times: tuple[float, ...]
     processor: tuple[int, ...]
     transfer: float = 0.0
     bound: float = 0.0
     method: str = ""
 
     @cached_property
-    def finish(self) -> tuple[float, ...]:
+    def finish_times(self) -> tuple[float, ...]:
         """End of each task."""
-        return tuple(s + t for s, t in zip(self.start, self.graph.times))
+        return tuple(s + t for s, t in zip(self.start_times, self.graph.times))
 
     @property
     def makespan(self) -> float:
         """End of the last task: the predicted time of the step."""
-        return max(self.finish, default=0.0)
+        return max(self.finish_times, default=0.0)
 
     @property
     def speedup(self) -> float:
@@ -71,25 +71,25 @@ class Schedule:
     def lanes(self) -> tuple[tuple[int, ...], ...]:
         """Tasks of each processor, in the order in which they run."""
         found: list[list[int]] = [[] for _ in range(self.processors)]
-        for k in sorted(range(len(self.graph)), key=lambda k: (self.start[k], self.finish[k], k)):
+        for k in sorted(range(len(self.graph)), key=lambda k: (self.start_times[k], self.finish_times[k], k)):
             found[self.processor[k]].append(k)
         return tuple(map(tuple, found))
 
-    def faults(self) -> list[str]:
+    def findings(self) -> list[str]:
         """Return what is wrong: tasks that overlap on a processor or start before what they need is there; empty if nothing is."""
         slack = 1e-9 * max(1.0, self.makespan)
         out = []
         for a, b in self.graph.edges:
-            there = self.finish[a] + (self.transfer if self.processor[a] != self.processor[b] else 0.0)
-            if self.start[b] < there - slack:
+            there = self.finish_times[a] + (self.transfer if self.processor[a] != self.processor[b] else 0.0)
+            if self.start_times[b] < there - slack:
                 out.append(
-                    f"'{self.graph.names[b]}' starts at {self.start[b]:g}, before '{self.graph.names[a]}' is there at {there:g}"
+                    f"'{self.graph.names[b]}' starts at {self.start_times[b]:g}, before '{self.graph.names[a]}' is there at {there:g}"
                 )
         for lane in self.lanes:
             for a, b in itertools.pairwise(lane):
-                if self.start[b] < self.finish[a] - slack:
+                if self.start_times[b] < self.finish_times[a] - slack:
                     out.append(
-                        f"'{self.graph.names[b]}' starts at {self.start[b]:g} while '{self.graph.names[a]}' runs until {self.finish[a]:g}"
+                        f"'{self.graph.names[b]}' starts at {self.start_times[b]:g} while '{self.graph.names[a]}' runs until {self.finish_times[a]:g}"
                     )
         return out
 
@@ -99,7 +99,7 @@ class Schedule:
         Parameters
         ----------
         width : int
-            Of the picture [pixels].
+            Width of the picture [pixels].
         """
         row, left, top = 34, 50, 10
         scale = (width - left - 10) / (self.makespan or 1.0)
@@ -115,9 +115,9 @@ class Schedule:
                 f'<line x1="{left}" y1="{y + row - 2}" x2="{width - 10}" y2="{y + row - 2}" stroke="#dddddd"/>'
             )
         for k, name in enumerate(self.graph.names):
-            x, w = left + scale * self.start[k], scale * self.graph.times[k]
+            x, w = left + scale * self.start_times[k], scale * self.graph.times[k]
             y = top + row * self.processor[k]
-            told = escape(f"{name}: {self.start[k]:g} to {self.finish[k]:g}")
+            told = escape(f"{name}: {self.start_times[k]:g} to {self.finish_times[k]:g}")
             parts.append(
                 f'<g><title>{told}</title><rect x="{x:.2f}" y="{y + 3}" width="{w:.2f}" height="{row - 8}" '
                 f'fill="{COLORS[k % len(COLORS)]}" stroke="#333333" stroke-width="0.6"/>'
@@ -161,12 +161,12 @@ class Schedule:
             ax = plt.subplots(figsize=(9, 0.6 + 0.5 * self.processors))[1]
         for k, name in enumerate(self.graph.names):
             ax.barh(
-                self.processor[k] + 1, self.graph.times[k], left=self.start[k], height=0.7,
+                self.processor[k] + 1, self.graph.times[k], left=self.start_times[k], height=0.7,
                 color=COLORS[k % len(COLORS)], edgecolor="#333333", linewidth=0.5,
             )  # fmt: skip
             if self.graph.times[k] > 0.03 * self.makespan:
                 ax.text(
-                    self.start[k] + self.graph.times[k] / 2,
+                    self.start_times[k] + self.graph.times[k] / 2,
                     self.processor[k] + 1,
                     name,
                     ha="center",
@@ -213,7 +213,7 @@ def waits(schedule: Schedule, all_of_them: bool = False) -> list[tuple[int, int]
     known: list[list[int]] = [[-1] * schedule.processors for _ in range(schedule.processors)]
     at_end: dict[int, list[int]] = {}
     out = []
-    for k in sorted(range(len(graph)), key=lambda k: (schedule.start[k], rank[k])):
+    for k in sorted(range(len(graph)), key=lambda k: (schedule.start_times[k], rank[k])):
         own = known[where[k]]
         crossing = [p for p in graph.predecessors[k] if where[p] != where[k]]
         asked = [p for p in crossing if own[where[p]] < place[p]]

@@ -79,9 +79,9 @@ class MeshRun:
     bias : ndarray (n,)
         Joint torques at zero acceleration.
     operations : tuple of Operation
-        Of the first phase.
+        Operations of the first phase.
     sweeps : int
-        Of the second phase.
+        Sweeps of the second phase.
     """
 
     M: np.ndarray
@@ -118,13 +118,13 @@ class MeshRun:
             for cycle in range(1, self.last_cycle(row) + 1)
         ]
 
-    def animation(self, seconds: float = 1.0) -> str:
+    def animation(self, cycle_duration: float = 1.0) -> str:
         """Return an animated SVG picture: which processor does what, one cycle after the other.
 
         Parameters
         ----------
-        seconds : float
-            Duration of a cycle [s].
+        cycle_duration : float [s]
+            Time for which a cycle is shown.
         """
         n, size, last = len(self.M), 74, max(o.cycle for o in self.operations)
         width, height = size * n + 20, size * (n + 1) + 40
@@ -146,7 +146,7 @@ class MeshRun:
             times = f"{(begin - 1) / last:.4f};{end / last:.4f}"
             parts.append(
                 f'<text x="{x:g}" y="{y:g}" font-size="14" opacity="0">{escape(text)}<animate attributeName="opacity" '
-                f'calcMode="discrete" values="0;1;0" keyTimes="0;{times}" dur="{last * seconds:g}s" repeatCount="indefinite"/></text>'
+                f'calcMode="discrete" values="0;1;0" keyTimes="0;{times}" dur="{last * cycle_duration:g}s" repeatCount="indefinite"/></text>'
             )
         return "\n".join([*parts, "</svg>", ""])
 

@@ -11,10 +11,12 @@ from articulus.spacecraft.eclipse import sunlight
 from articulus.spacecraft.epoch import FRAME, Epoch, precession
 from articulus.spacecraft.fields import GravityField, MagneticField
 from articulus.spacecraft.harmonics import potential
+from articulus.spacecraft.jitter import Jitter, jitter
 from articulus.spacecraft.momentum import momentum_gains, station_matrices
 from articulus.spacecraft.orbit import Orbit, OrbitState, lvlh
 from articulus.spacecraft.planet import EARTH, Planet
 from articulus.spacecraft.propagate import OrbitRun, propagate
+from articulus.spacecraft.slosh import Slosh, Tank, add_tank
 from articulus.spacecraft.wheels import WHEELS, WheelData
 
 __all__ = [
@@ -25,12 +27,17 @@ __all__ = [
     "Atmosphere",
     "Epoch",
     "GravityField",
+    "Jitter",
     "MagneticField",
     "Orbit",
     "OrbitRun",
     "OrbitState",
     "Planet",
+    "Slosh",
+    "Tank",
     "WheelData",
+    "add_tank",
+    "jitter",
     "lvlh",
     "momentum_gains",
     "moon_position",

@@ -16,7 +16,7 @@ def sunlight(p: SX, sun: SX, radius: float) -> SX:
     p, sun : (3,) [m]
         Craft and Sun from the planet's center.
     radius : float [m]
-        Of the planet.
+        Radius of the planet.
 
     Notes
     -----

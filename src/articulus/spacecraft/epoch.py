@@ -14,7 +14,7 @@ from articulus.errors import Finding, InputError
 
 FRAME = "mean equator and equinox of the epoch"
 """Inertial axes of everything here: z along the Earth's mean pole, x towards the mean equinox, both of the epoch. Nutation (17"), polar
-motion (0.5") and UT1 - UTC (below 0.9 s, 0.42 km at the equator) are left out."""
+motion (0.5") and UT1 - UTC (below 0.9 s, 0.42 km at the equator) are omitted."""
 NOON = datetime.datetime(2000, 1, 1, 12, tzinfo=datetime.UTC)
 DAY, CENTURY = 86400.0, 36525.0
 """Seconds of a day, days of a Julian century."""

@@ -18,7 +18,7 @@ class Planet:
     mu : float [m^3/s^2]
         Gravitational parameter.
     radius : float [m]
-        Of the equator.
+        Radius of the equator.
     flattening : float [-]
     rotation : float [rad/s]
         About its pole.

@@ -93,8 +93,8 @@ def propagate(
                 "finite numbers of one shape, (..., 3)",
             )
         )
-    found = find_method(method)
-    if not isinstance(found, Method):
+    integrator = find_method(method)
+    if not isinstance(integrator, Method):
         raise InputError(
             Finding(
                 "propagate, method",
@@ -106,12 +106,12 @@ def propagate(
     count = _whole(duration, step, samples)
     _require_above(np.linalg.norm(r, axis=-1), planet)
     start = _epoch(epoch, field, third_bodies)
-    loop = _loop(found, field, start, third_bodies, planet)
+    loop = _loop(integrator, field, start, third_bodies, planet)
     rows = int(np.prod(r.shape[:-1], dtype=int))
-    x = np.zeros((rows, 6 * (1 + found.past)))
+    x = np.zeros((rows, 6 * (1 + integrator.past)))
     x[:, :6] = np.concatenate([r, v], axis=-1).reshape(rows, 6)
     log = np.empty((rows, samples + 1, 6))
-    failed = _march(loop, found, x, log, step, count, count // samples)
+    failed = _march(loop, integrator, x, log, step, count, count // samples)
     flight = log.reshape(*r.shape[:-1], samples + 1, 6)
     run = OrbitRun(
         np.linspace(0.0, count * step, samples + 1),
@@ -216,7 +216,7 @@ def _epoch(epoch: Epoch | str | None, field: GravityField | None, third_bodies: 
             Finding(
                 "propagate, epoch",
                 f"none, with terms of '{field.name}' that change with longitude",
-                "the instant of t = 0, which tells how the planet is turned",
+                "the instant of t = 0, which determines the rotation of the planet",
                 "field.up_to(degree, order=0) has zonal terms alone",
                 field="epoch",
             )

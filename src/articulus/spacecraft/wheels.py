@@ -19,7 +19,7 @@ class WheelData:
     torque : float [N m]
         Largest of the motor.
     mass : float [kg]
-        Of the whole unit.
+        Mass of the whole unit.
     static, dynamic : float [kg m], [kg m^2]
         Imbalances.
     source : str
@@ -39,8 +39,8 @@ class WheelData:
         return self.momentum / self.speed
 
     def fields(self) -> dict[str, float]:
-        """Return `inertia`, `largest_torque` and `largest_speed` of a `ReactionWheel`."""
-        return {"inertia": self.inertia, "largest_torque": self.torque, "largest_speed": self.speed}
+        """Return `inertia`, `torque_limit` and `speed_limit` of a `ReactionWheel`."""
+        return {"inertia": self.inertia, "torque_limit": self.torque, "speed_limit": self.speed}
 
 
 def _rpm(n: float) -> float:

@@ -10,6 +10,21 @@ import casadi as ca
 from casadi import SX
 
 
+def plus(a: SX, b: SX) -> SX:
+    """Return a + b. The operator of CasADi tries numbers and other types first, which takes five times as long; so it is for `minus` and `times`."""
+    return SX.binary(ca.OP_ADD, a, b)
+
+
+def minus(a: SX, b: SX) -> SX:
+    """Return a - b."""
+    return SX.binary(ca.OP_SUB, a, b)
+
+
+def times(a: SX, b: SX | float) -> SX:
+    """Return a b, element by element, where one may be a scalar."""
+    return SX.binary(ca.OP_MUL, a, b)
+
+
 def cross(a: SX, b: SX) -> SX:
     """Return a x b of two 3-vectors."""
     return ca.cross(a, b)
@@ -65,25 +80,25 @@ class Motion:
         return Motion(six[:3], six[3:])
 
     def __add__(self, other: Motion) -> Motion:
-        return Motion(self.w + other.w, self.v + other.v)
+        return Motion(plus(self.w, other.w), plus(self.v, other.v))
 
     def __sub__(self, other: Motion) -> Motion:
-        return Motion(self.w - other.w, self.v - other.v)
+        return Motion(minus(self.w, other.w), minus(self.v, other.v))
 
     def __mul__(self, scale: SX | float) -> Motion:
-        return Motion(self.w * scale, self.v * scale)
+        return Motion(times(self.w, scale), times(self.v, scale))
 
     def dot(self, force: Force) -> SX:
         """Return the power of a force along this motion."""
-        return ca.dot(self.w, force.n) + ca.dot(self.v, force.f)
+        return plus(ca.dot(self.w, force.n), ca.dot(self.v, force.f))
 
     def cross(self, other: Motion) -> Motion:
         """Return self x other: the rate of `other` when it is carried along by this motion."""
-        return Motion(cross(self.w, other.w), cross(self.w, other.v) + cross(self.v, other.w))
+        return Motion(cross(self.w, other.w), plus(cross(self.w, other.v), cross(self.v, other.w)))
 
     def cross_force(self, force: Force) -> Force:
         """Return self x* force: the rate of `force` when it is carried along by this motion."""
-        return Force(cross(self.w, force.n) + cross(self.v, force.f), cross(self.w, force.f))
+        return Force(plus(cross(self.w, force.n), cross(self.v, force.f)), cross(self.w, force.f))
 
 
 @dataclass(frozen=True)
@@ -112,13 +127,13 @@ class Force:
         return Force(six[:3], six[3:])
 
     def __add__(self, other: Force) -> Force:
-        return Force(self.n + other.n, self.f + other.f)
+        return Force(plus(self.n, other.n), plus(self.f, other.f))
 
     def __sub__(self, other: Force) -> Force:
-        return Force(self.n - other.n, self.f - other.f)
+        return Force(minus(self.n, other.n), minus(self.f, other.f))
 
     def __mul__(self, scale: SX | float) -> Force:
-        return Force(self.n * scale, self.f * scale)
+        return Force(times(self.n, scale), times(self.f, scale))
 
     def dot(self, motion: Motion) -> SX:
         """Return the power of this force along a motion."""

@@ -5,6 +5,7 @@ The front list has what most structures need. Beside it: `structure.reduction` (
 `structure.geometric`, `structure.compliance`, `structure.plate`.
 """
 
+from articulus.model.late import name_finder
 from articulus.structure import compliance as compliance
 from articulus.structure import element as element
 from articulus.structure import geometric as geometric
@@ -36,6 +37,10 @@ from articulus.structure.state_space import state_space
 from articulus.structure.structure import Structure
 from articulus.structure.ties import Hold, RigidLink
 from articulus.structure.varying import varying_body
+
+__getattr__ = name_finder(
+    __name__, "reduction", "solution", "element", "ties", "geometric", "compliance", "plate"
+)
 
 __all__ = [
     "Bar",

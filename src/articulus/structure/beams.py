@@ -48,11 +48,11 @@ def beam(
     Parameters
     ----------
     length : float [m]
-        Of the beam.
+        Length of the beam.
     EI : float or two floats [N m^2]
         Bending stiffness, or those about y and about z.
     mass_per_length : float [kg/m]
-        Of the beam.
+        Mass per length of the beam.
     EA : float [N]
         Stiffness against stretching; 1e6 EI / length^2 if not given.
     GJ : float [N m^2]
@@ -70,7 +70,7 @@ def beam(
     tip_mass : float [kg]
         Rigid body at the tip.
     tip_inertia : three floats [kg m^2]
-        Of that body about x, y and z.
+        Tip inertia of that body about x, y and z.
     """
     single = {"length": length, "mass_per_length": mass_per_length, "tip_mass": tip_mass}
     require_plain("beam", (0,), **single, EA=0.0 if EA is None else EA, GJ=0.0 if GJ is None else GJ)
@@ -94,9 +94,9 @@ def beam(
     moving = ("x", *bending, *(("rx",) if GJ else ()))
     still = tuple(name for name in ("x", "y", "z", "rx", "ry", "rz") if name not in moving)
     fixed: dict[Node, Components] = dict.fromkeys(range(elements + 1), still)
-    held: dict[Support, Components] = {"clamped": "all", "pinned": ("x", "y", "z", "rx"), "free": ()}
+    supports: dict[Support, Components] = {"clamped": "all", "pinned": ("x", "y", "z", "rx"), "free": ()}
     at_tip: dict[Support, Components] = {"clamped": "all", "pinned": ("y", "z"), "free": ()}
-    return whole.fix(fixed).fix({0: held[root]}).fix({elements: at_tip[tip]})
+    return whole.fix(fixed).fix({0: supports[root]}).fix({elements: at_tip[tip]})
 
 
 def beam_body(
@@ -144,7 +144,7 @@ def beam_body(
     """
     if not isinstance(tip, str):
         raise InputError(
-            f"beam_body, tip: found {tip!r}; expected 'clamped', 'pinned' or 'free', how the tip is held. A mass at the tip is `tip_mass`"
+            f"beam_body, tip: found {tip!r}; expected 'clamped', 'pinned' or 'free', the support of the tip. A mass at the tip is `tip_mass`"
         )
     return evaluate_varying(_beam_body, locals())
 
@@ -180,10 +180,10 @@ def _beam_body(
     for name, (family, count) in wanted.items():
         if not count or (name in "yz" and planes not in (name, "both")):
             continue
-        mine = np.flatnonzero(np.isin(whole.freedoms[:, 1], family))
-        found = _lowest(whole.keep(mine), count)
+        mine = np.flatnonzero(np.isin(whole.dofs[:, 1], family))
+        lowest = _lowest(whole.keep(mine), count)
         columns = np.zeros((whole.count, count))
-        columns[mine] = found
+        columns[mine] = lowest
         shapes.append(columns)
         names += [f"{name}{k + 1}" for k in range(count)]
     stations: dict[str, Node] = {"root": 0, "tip": elements}
@@ -202,8 +202,8 @@ def _lowest(structure: Structure, count: int) -> np.ndarray:
             f"beam_body: {count} modes asked of {structure.count} degrees of freedom, {rigid} of them rigid; give more elements"
         )
     shapes = normal_modes(structure, count + rigid).shapes[:, rigid:]
-    tip = structure.freedoms[:, 0].max()
-    last = np.flatnonzero(structure.freedoms[:, 0] == tip)[0]
+    tip = structure.dofs[:, 0].max()
+    last = np.flatnonzero(structure.dofs[:, 0] == tip)[0]
     return shapes * np.where(shapes[last] < 0, -1.0, 1.0)
 
 

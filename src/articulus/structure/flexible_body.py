@@ -70,7 +70,7 @@ def modes_of(
     damping : float, sequence of floats, "structure" or None
         Damping ratio of all or of each mode [-], or the structure's own D, or none.
     names : sequence of str
-        Of the modal coordinates; "mode1", "mode2", ... if not given.
+        Names of the modal coordinates; "mode1", "mode2", ... if not given.
     level : str
         "consistent" if not given, or "ruthless" where the structure has neither elements that give its section forces nor
         geometric stiffness matrices: then "consistent" is refused.
@@ -316,10 +316,10 @@ def _cross_rows(p: np.ndarray) -> np.ndarray:
 def _nodal_arms(structure: Structure, basis: np.ndarray) -> np.ndarray:
     """Return velocities of the degrees of freedom when the displaced nodes turn, for each mode and axis, (n, modes, 3)."""
     moved = np.zeros((len(structure.names), 6, basis.shape[1]))
-    moved[tuple(structure.freedoms.T)] = basis
+    moved[tuple(structure.dofs.T)] = basis
     turned = np.zeros((len(structure.names), 6, basis.shape[1], 3))
     turned[:, :3] = -skew(moved[:, :3].transpose(0, 2, 1)).transpose(0, 2, 1, 3)
-    return turned[tuple(structure.freedoms.T)]
+    return turned[tuple(structure.dofs.T)]
 
 
 def _zeros(n: int) -> dict[str, np.ndarray]:
@@ -342,8 +342,8 @@ def warn_if_held(structure: Structure) -> None:
         mass = np.einsum("na,na->a", R, whole.M @ R)[3:]
         told = ", ".join(f"{m:.6g}" for m in mass)
         warnings.warn(
-            f"flexible body of matrices: their stiffness resists rigid motion ({', '.join(held)}), so that grids were held "
-            f"when they were made. The mass of these grids is missing: found {told} kg along x, y and z; compare it with the "
+            f"flexible body of matrices: their stiffness resists rigid motion ({', '.join(held)}), so grids were fixed "
+            f"in the export. The mass of these grids is missing: found {told} kg along x, y and z; compare it with the "
             "mass of the body. Export the matrices with all grids free and fix the clamped ones here (`Structure.fix`)",
             stacklevel=4,
         )

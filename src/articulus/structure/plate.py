@@ -81,7 +81,7 @@ class Ply:
         if not self.nu12**2 < self.E1 / E2:
             raise InputError(
                 f"ply: nu12 = {self.nu12} with E1 = {self.E1:g} and E2 = {E2:g}; expected |nu12| below sqrt(E1 / E2), else "
-                "some strain would cost no energy: were the axes 1 and 2 exchanged?"
+                "some strain would cost no energy: were the axes 1 and 2 swapped?"
             )
         object.__setattr__(self, "E2", E2)
         object.__setattr__(self, "G12", G12)

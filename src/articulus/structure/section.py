@@ -72,9 +72,9 @@ class Section:
         E, G : float [Pa]
             Moduli; G = E / 2.6 (Poisson's ratio 0.3) if not given.
         density : float [kg/m^3]
-            Of the material.
+            Density of the material.
         area : float [m^2]
-            Of the section.
+            Area of the section.
         Iy, Iz, J : float [m^4]
             Second moments about y and z, and torsion constant; J = Iy + Iz, that of a circle, if not given.
         shear : float [-]

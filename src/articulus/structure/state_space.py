@@ -20,7 +20,7 @@ def state_space(system: Structure | Reduction, name: str = "structure") -> Linea
     system : Structure or Reduction
         With inputs and outputs; every degree of freedom carries mass.
     name : str
-        Of the system.
+        Name of the system.
     """
     M = np.asarray(system.M @ np.eye(len(system.B)))
     size = np.sqrt(np.abs(np.diag(M)))

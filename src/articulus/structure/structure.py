@@ -28,10 +28,10 @@ class Structure:
     Parameters
     ----------
     names : tuple of str
-        Of the nodes.
+        Names of the nodes.
     positions : array, (nodes, 3) [m]
-        Of the nodes.
-    freedoms : array of int, (n, 2)
+        Positions of the nodes.
+    dofs : array of int, (n, 2)
         Node and component (see `COMPONENTS`) of each degree of freedom.
     M, K, D : sparse array, (n, n)
         Mass, stiffness, damping; D = 0 if not given.
@@ -53,7 +53,7 @@ class Structure:
 
     names: tuple[str, ...]
     positions: np.ndarray
-    freedoms: np.ndarray
+    dofs: np.ndarray
     M: sp.csr_array
     K: sp.csr_array
     D: sp.csr_array | None = None
@@ -92,11 +92,11 @@ class Structure:
         Parameters
         ----------
         positions : array, (nodes, 3) [m]
-            Of the nodes.
+            Positions of the nodes.
         elements : iterable of Element
             They name nodes by number or name.
         names : sequence of str
-            Of the nodes; "node0", "node1", ... if not given.
+            Names of the nodes; "node0", "node1", ... if not given.
         fixed : dict of node to components
             Degrees of freedom held fixed, for example ``{"node0": "all", "tip": ("y", "z")}``.
         plane : str
@@ -104,7 +104,7 @@ class Structure:
         ties : sequence of Tie
             Nodes that follow others: `RigidLink`, `Average`, `Hold`.
 
-        Degrees of freedom that no element gives mass or stiffness (rotations of a truss) are left out.
+        Degrees of freedom that no element gives mass or stiffness (rotations of a truss) are omitted.
         """
         positions = np.asarray(positions, dtype=float)
         names = tuple(names) if names is not None else tuple(f"node{i}" for i in range(len(positions)))
@@ -117,14 +117,14 @@ class Structure:
         M, K = samples.mass_matrix(), samples.stiffness_matrix()
         used = M.diagonal() + K.diagonal() > 0
         T = _selection(np.flatnonzero(used), used.size)
-        freedoms = np.stack(np.divmod(leads[used], 6), axis=1)
+        dofs = np.stack(np.divmod(leads[used], 6), axis=1)
         motion = None if motion is None else motion @ T
         whole = Structure(
-            names, positions, freedoms, T.T @ M @ T, T.T @ K @ T, samples=samples.over(T), motion=motion
+            names, positions, dofs, T.T @ M @ T, T.T @ K @ T, samples=samples.over(T), motion=motion
         )
         held = _fixed_components(names, fixed or {})
         whole._refuse_followers(held)
-        free = (_in_plane(plane) & ~held)[tuple(freedoms.T)]
+        free = (_in_plane(plane) & ~held)[tuple(dofs.T)]
         if not free.any():
             raise InputError("a structure with every degree of freedom fixed; leave some free")
         return whole if free.all() else whole.keep(np.flatnonzero(free))
@@ -132,7 +132,7 @@ class Structure:
     @property
     def count(self) -> int:
         """Number of degrees of freedom."""
-        return len(self.freedoms)
+        return len(self.dofs)
 
     # nodes and degrees of freedom
 
@@ -146,8 +146,8 @@ class Structure:
             place = 6 * self.node(node)
             return self.motion[place : place + 6].toarray()
         out = np.zeros((6, self.count))
-        mine = np.flatnonzero(self.freedoms[:, 0] == self.node(node))
-        out[self.freedoms[mine, 1], mine] = 1.0
+        mine = np.flatnonzero(self.dofs[:, 0] == self.node(node))
+        out[self.dofs[mine, 1], mine] = 1.0
         return out
 
     def where(self, node: Node, which: Components = "all") -> np.ndarray:
@@ -155,8 +155,8 @@ class Structure:
         wanted = np.zeros((len(self.names), 6), dtype=bool)
         wanted[self.node(node), components(which)] = True
         self._refuse_followers(wanted)
-        chosen = np.isin(self.freedoms[:, 1], components(which))
-        return np.flatnonzero((self.freedoms[:, 0] == self.node(node)) & chosen)
+        chosen = np.isin(self.dofs[:, 1], components(which))
+        return np.flatnonzero((self.dofs[:, 0] == self.node(node)) & chosen)
 
     def rigid(self, origin: Sequence[float] | np.ndarray = (0.0, 0.0, 0.0)) -> np.ndarray:
         """Return the degrees of freedom of unit rigid rotations and translations of the whole, (n, 6), angular first.
@@ -166,11 +166,11 @@ class Structure:
         origin : three floats [m]
             Point that rotations leave in place.
         """
-        arm = self.positions[self.freedoms[:, 0]] - np.asarray(origin)
+        arm = self.positions[self.dofs[:, 0]] - np.asarray(origin)
         turn = -np.stack([np.cross(arm, e) for e in np.eye(3)], axis=-1)
         nodal = np.zeros((self.count, 6, 6))
         nodal[:, :3, :3], nodal[:, :3, 3:], nodal[:, 3:, :3] = turn, np.eye(3), np.eye(3)
-        return nodal[np.arange(self.count), self.freedoms[:, 1]]
+        return nodal[np.arange(self.count), self.dofs[:, 1]]
 
     def in_whole(self, columns: np.ndarray) -> np.ndarray:
         """Return degrees of freedom (n, ...) among those of the whole structure; fixed ones are zero."""
@@ -183,8 +183,8 @@ class Structure:
     @functools.cached_property
     def _in_whole(self) -> np.ndarray:
         """Numbers of the degrees of freedom in the whole structure."""
-        place = {tuple(f): i for i, f in enumerate((self.whole or self).freedoms)}
-        return np.array([place[tuple(f)] for f in self.freedoms], dtype=int)
+        place = {tuple(f): i for i, f in enumerate((self.whole or self).dofs)}
+        return np.array([place[tuple(f)] for f in self.dofs], dtype=int)
 
     def held_rigid(self, origin: Sequence[float] | np.ndarray = (0.0, 0.0, 0.0)) -> np.ndarray:
         """Return the motions of the fixed degrees of freedom in unit rigid motions of the whole, (fixed, 6); see `rigid`."""
@@ -197,7 +197,7 @@ class Structure:
         if self.motion is None:
             return
         follows = (abs(self.motion).sum(axis=1) > 0).reshape(-1, 6)
-        follows[tuple(self.freedoms.T)] = False
+        follows[tuple(self.dofs.T)] = False
         for node, component in np.argwhere(wanted & follows)[:1]:
             raise InputError(
                 f"node '{self.names[node]}': '{COMPONENTS[component]}' follows other nodes by a tie; hold or choose the node that leads"
@@ -209,14 +209,14 @@ class Structure:
         """Return the structure with more degrees of freedom held fixed."""
         wanted = _fixed_components(self.names, fixed)
         self._refuse_followers(wanted)
-        return self.keep(np.flatnonzero(~wanted[tuple(self.freedoms.T)]))
+        return self.keep(np.flatnonzero(~wanted[tuple(self.dofs.T)]))
 
     def keep(self, chosen: np.ndarray) -> Structure:
         """Return the structure with only the chosen degrees of freedom (numbers), all others held fixed."""
         T = _selection(np.asarray(chosen), self.count)
         return dataclasses.replace(
             self,
-            freedoms=self.freedoms[chosen],
+            dofs=self.dofs[chosen],
             M=T.T @ self.M @ T,
             K=T.T @ self.K @ T,
             D=T.T @ self.D @ T,
@@ -247,7 +247,7 @@ class Structure:
         Parameters
         ----------
         ratio : float or sequence of floats [-]
-            Of all modes or of each.
+            Ratio of all modes or of each.
         shapes : array, (n, k)
             Normal modes of unit modal mass.
         """
@@ -261,7 +261,7 @@ class Structure:
         Parameters
         ----------
         name : str
-            Of the input.
+            Name of the input.
         node : str or int
             Where it acts.
         forces : dict of component to number
@@ -282,7 +282,7 @@ class Structure:
         Parameters
         ----------
         name : str
-            Of the output.
+            Name of the output.
         node : str or int
             Where it measures.
         weights : dict of component to number

@@ -3,7 +3,7 @@
 Each tie is a set of linear equations that give as many components of one node by those of others. They are solved for the
 components that are best conditioned, put into each other where ties follow ties, and leave q_all = T q. A rigid motion of
 the nodes that lead is one of those that follow. Levers turn linearly: what is of second order in the rotation of a node
-(levers that shorten) is left out.
+(levers that shorten) is omitted.
 """
 
 from __future__ import annotations

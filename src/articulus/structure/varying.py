@@ -54,7 +54,7 @@ def varying_body(build: Callable[..., Modes], *parameters: Parameter) -> Modes:
     nominal = _build(build, {p.name: p.value for p in parameters})
     if nominal.fit is not None:
         raise InputError(
-            "varying_body: the body that build returns has parameters of its own; give numbers to it"
+            "varying_body: the body that build returns has its own parameters; replace them by numbers"
         )
     target = _shapes(nominal)
 
@@ -146,7 +146,7 @@ def _combination(modes: Modes, target: np.ndarray) -> np.ndarray:
     singular = np.linalg.svd(shapes / np.where(sizes > 0, sizes, 1.0), compute_uv=False)
     if len(shapes) < modes.count or singular[-1] < ILL * singular[0]:
         raise InputError(
-            f"varying_body: the {len(modes.stations)} stations do not tell the {modes.count} modes apart; expected more stations, "
+            f"varying_body: the {len(modes.stations)} stations do not distinguish the {modes.count} modes; expected more stations, "
             "all over the body"
         )
     return np.linalg.lstsq(shapes, target, rcond=None)[0]

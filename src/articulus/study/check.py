@@ -24,7 +24,7 @@ FIGURES: dict[str, tuple[str, str, Callable[[Run], np.ndarray]]] = {
 """Run diagnostics that can be checked: the signal that each needs, its unit, and how it is found for each run."""
 
 MOMENTS = ("start", "end", "min", "max", "peak")
-"""Where a signal is looked at besides a time; "peak" is its largest size."""
+"""Where a signal is examined besides a time; "peak" is its largest size."""
 
 BOUNDS = ("equals", "less", "greater")
 
@@ -67,7 +67,7 @@ class RunCheck:
 
     @property
     def place(self) -> str:
-        """Return what is looked at and where, as a text."""
+        """Return what is examined and where, as a text."""
         if self.what in FIGURES:
             return self.what
         return f"{self.what} at {self.at:g} s" if isinstance(self.at, float) else f"{self.what}, {self.at}"
@@ -80,7 +80,7 @@ class RunCheck:
         return Verdict(self, float(worst), bool(passed.all()), int((~passed).sum()), len(values))
 
     def values(self, run: Run) -> np.ndarray:
-        """Return the number of each run, (runs,); NaN for a run that did not reach the time that is looked at."""
+        """Return the number of each run, (runs,); NaN for a run that did not reach the time that is examined."""
         if self.what in FIGURES:
             return np.atleast_1d(FIGURES[self.what][2](run))
         y = np.atleast_2d(run.select(self.what).values[..., 0])

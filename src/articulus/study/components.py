@@ -98,31 +98,31 @@ class Components(Courses):
             return None
 
     def _field(self, field: Field, table: dict[str, Any], at: str) -> Any:
-        given = table[field.name]
+        value = table[field.name]
         match field.kind:
             case "number" | "vector":
-                return self.numeric(given, self._units(field, table), at)
+                return self.numeric(value, self._units(field, table), at)
             case "component":
-                if field.record is Actuator and isinstance(given, str):
-                    return given
-                return self.component(given, at, field.record or Component)
+                if field.record is Actuator and isinstance(value, str):
+                    return value
+                return self.component(value, at, field.record or Component)
             case "shape":
-                return self._shape(given, at)
+                return self._shape(value, at)
             case "constraint":
-                return self._constraints(given, at)
+                return self._constraints(value, at)
             case "record":
-                return self._observer(given, at)
+                return self._observer(value, at)
             case "model":
-                return self._model(given, at)
+                return self._model(value, at)
             case "names":
-                return self._check(given, at, isinstance(given, str) or _texts(given), "names in quotes")
+                return self._check(value, at, isinstance(value, str) or _texts(value), "names in quotes")
             case "integer":
-                whole = isinstance(given, int) and not isinstance(given, bool)
-                return self._check(given, at, whole, "a whole number")
+                whole = isinstance(value, int) and not isinstance(value, bool)
+                return self._check(value, at, whole, "a whole number")
             case "flag":
-                return self._check(given, at, isinstance(given, bool), "true or false")
+                return self._check(value, at, isinstance(value, bool), "true or false")
             case _:
-                return self._check(given, at, isinstance(given, str), "a text in quotes")
+                return self._check(value, at, isinstance(value, str), "a text in quotes")
 
     def _check(self, given: Any, at: str, good: bool, expected: str) -> Any:
         if not good:

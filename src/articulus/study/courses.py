@@ -142,19 +142,19 @@ class Courses(Values):
         before = len(self.report.findings)
         from_file = "csv" in given
         self.unknown_keys(
-            given, ("csv", "columns", "held") if from_file else ("times", "values", "held"), path
+            given, ("csv", "columns", "hold") if from_file else ("times", "values", "hold"), path
         )
         if not from_file and not {"times", "values"} <= set(given):
             self.report.add(path, short_text(given), FORMS)
-        if not isinstance(held := given.get("held", False), bool):
-            self.report.add(f"{path}.held", short_text(held), "true or false")
+        if not isinstance(hold := given.get("hold", False), bool):
+            self.report.add(f"{path}.hold", short_text(hold), "true or false")
         if len(self.report.findings) > before:
             return None
         times, values = self._from_csv(given, units, path) if from_file else self._inline(given, units, path)
         if times is None or values is None:
             return None
         try:
-            return Table(times, values, held)
+            return Table(times, values, hold)
         except InputError as error:
             self.report.add_error(path, error)
             return None
@@ -236,11 +236,11 @@ class Courses(Values):
             dataclasses.replace(f, unit=unit) if f.unit == "rad or m" else f for f in table_fields(kind)
         ]
         self.unknown_keys(given, ("type", *(f.name for f in fields)), path)
-        held = {f.name: self.value(f, given, path) for f in fields}
+        fields_read = {f.name: self.value(f, given, path) for f in fields}
         if len(self.report.findings) > before:
             return None
         try:
-            return kind(**held)
+            return kind(**fields_read)
         except InputError as error:
             self.report.add_error(path, error)
             return None

@@ -53,7 +53,7 @@ def loop_text(setup: Specification) -> str:
     Raises
     ------
     InputError
-        Something in them has no form in a file: a Python function, a CasADi function, a class of the user's own.
+        Something in them cannot be written to a file: a Python function, a CasADi function, a class of the user's own.
     """
     if setup.outside is not None:
         raise InputError(f"the controller '{setup.outside.name}' is a Python function")
@@ -77,11 +77,11 @@ def parts_text(mechanism: Mechanism, network: Network, events: Sequence[Event] =
 
 
 def component_lines(component: Component) -> Iterator[str]:
-    """Yield the lines of the table of a component; raise InputError for one that has no form in a file."""
+    """Yield the lines of the table of a component; raise InputError for one that cannot be written to a file."""
     kind = type(component)
     if TYPES.get(component.type_name) is not kind:
         raise InputError(
-            f"component '{component.name}' is of class {kind.__name__}, which has no form in a file"
+            f"component '{component.name}' is of class {kind.__name__}, which cannot be written to a file"
         )
     yield f"type = {quote(component.type_name)}"
     yield from _pairs(component, f"component '{component.name}'")
@@ -90,7 +90,9 @@ def component_lines(component: Component) -> Iterator[str]:
 def _event(event: Event) -> Iterator[str]:
     kind = type(event)
     if EVENTS.get(event.type_name) is not kind:
-        raise InputError(f"event '{event.name}' is of class {kind.__name__}, which has no form in a file")
+        raise InputError(
+            f"event '{event.name}' is of class {kind.__name__}, which cannot be written to a file"
+        )
     yield f"type = {quote(event.type_name)}"
     yield from _pairs(event, f"event '{event.name}'", always=("name",))
 
@@ -106,33 +108,33 @@ def _pairs(thing: Any, where: str, always: tuple[str, ...] = ()) -> Iterator[str
             yield f"{key} = {_value(field, held, f'{where}, {field.name}')}"
 
 
-def _value(field: Field, held: Any, where: str) -> str:
+def _value(field: Field, value: Any, where: str) -> str:
     match field.kind:
         case "number" | "vector":
-            return _numeric(held, where)
+            return _numeric(value, where)
         case "choice":
-            return quote(next(word for word, number in field.words.items() if number == held))
-        case "component" if isinstance(held, Component):
-            return _inline(component_lines(held))
-        case "shape" if isinstance(held, Shape):
-            return _inline(iter([f"type = {quote(held.type_name)}", *_pairs(held, where)]))
-        case "shape" if isinstance(held, tuple):
-            return "[" + ", ".join(_value(field, shape, where) for shape in held) + "]"
-        case "constraint" if isinstance(held, tuple):
+            return quote(next(word for word, number in field.words.items() if number == value))
+        case "component" if isinstance(value, Component):
+            return _inline(component_lines(value))
+        case "shape" if isinstance(value, Shape):
+            return _inline(iter([f"type = {quote(value.type_name)}", *_pairs(value, where)]))
+        case "shape" if isinstance(value, tuple):
+            return "[" + ", ".join(_value(field, shape, where) for shape in value) + "]"
+        case "constraint" if isinstance(value, tuple):
             return (
                 "["
-                + ", ".join(_inline(iter([f"name = {quote(c.name)}", *constraint_pairs(c)])) for c in held)
+                + ", ".join(_inline(iter([f"name = {quote(c.name)}", *constraint_pairs(c)])) for c in value)
                 + "]"
             )
-        case "record" if isinstance(held, Observer):
-            return _inline(_pairs(held, where))
-        case "names" | "component" | "text" | "refers" | "signal" if isinstance(held, str):
-            return quote(held)
-        case "names" if isinstance(held, tuple):
-            return "[" + ", ".join(map(quote, held)) + "]"
-        case "integer" | "flag" if isinstance(held, int):
-            return str(held).lower()
-    raise InputError(f"{where}: a {type(held).__name__} has no form in a file")
+        case "record" if isinstance(value, Observer):
+            return _inline(_pairs(value, where))
+        case "names" | "component" | "text" | "refers" | "signal" if isinstance(value, str):
+            return quote(value)
+        case "names" if isinstance(value, tuple):
+            return "[" + ", ".join(map(quote, value)) + "]"
+        case "integer" | "flag" if isinstance(value, int):
+            return str(value).lower()
+    raise InputError(f"{where}: a {type(value).__name__} cannot be written to a file")
 
 
 def _numeric(held: Any, where: str) -> str:
@@ -146,12 +148,12 @@ def _numeric(held: Any, where: str) -> str:
         return written[0] if len(written) == 1 else f"[{', '.join(written)}]"
     if isinstance(held, Table):
         times, values = _numeric(held.times, where), _numeric(held.values, where)
-        return f"{{times = {times}, values = {values}, held = {str(held.held).lower()}}}"
+        return f"{{times = {times}, values = {values}, hold = {str(held.hold).lower()}}}"
     if isinstance(held, tuple):
         return "[" + ", ".join(_numeric(x, where) for x in held) + "]"
     if isinstance(held, (int, float)):
         return repr(float(held))
-    raise InputError(f"{where}: a {type(held).__name__} has no form in a file")
+    raise InputError(f"{where}: a {type(held).__name__} cannot be written to a file")
 
 
 def _inline(pairs: Iterator[str]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from articulus.dynamics.loops.forms import AUTO
 from articulus.dynamics.mechanism import Mechanism
-from articulus.errors import Finding, ModelError, did_you_mean
+from articulus.errors import Finding, InputError, ModelError, did_you_mean
 from articulus.model.files.report import Report
 from articulus.model.files.storage import StrPath, as_path, load_text
 from articulus.model.files.toml.numbers import Declared, short_text
@@ -23,6 +23,7 @@ from articulus.simulation.results.signal import Signal
 from articulus.simulation.running.joint_limits import with_stops
 from articulus.simulation.running.loop import Loop
 from articulus.simulation.running.settings import RunSettings
+from articulus.simulation.running.shape_contacts import with_contacts
 from articulus.study.check import FIGURES
 from articulus.study.check_reader import read_checks
 from articulus.study.components import Components
@@ -76,7 +77,7 @@ def parse_study(
     ----------
     text : str
     name : str
-        Of the file, for messages.
+        Name of the file, for messages.
     folder : Path
         Where other files are looked for.
     mechanism : Mechanism
@@ -118,6 +119,11 @@ class _Reader(Tables):
         components = self._components()
         if run is not None and run.limits and mechanism is not None:
             components = {c.name: c for c in with_stops(mechanism, tuple(components.values()))}
+        if run is not None and run.contacts and mechanism is not None:
+            try:
+                components = {c.name: c for c in with_contacts(mechanism, tuple(components.values()))}
+            except InputError as error:
+                self.report.add_error("run.contacts", error)
         q0, v0 = (read_state(self.values, self.table("initial"), key, description) for key in "qv")
         tip = self._tip(mechanism, settings, q0)
         if tip is not None and settings is not None:

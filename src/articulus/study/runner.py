@@ -30,7 +30,7 @@ class Outcome:
         As far as it got.
     verdicts : tuple of Verdict
     tips : tuple of TipRun
-        Of a study with a tip motion: this run, and those with simpler feedforward.
+        Tips of a study with a tip motion: this run, and those with simpler feedforward.
     """
 
     study: Study
@@ -39,7 +39,7 @@ class Outcome:
     tips: tuple[TipRun, ...] = ()
 
     @property
-    def passed(self) -> bool:
+    def ok(self) -> bool:
         """Whether no run failed and all checks pass."""
         return not self.run.failed.size and all(v.passed for v in self.verdicts)
 
@@ -92,7 +92,7 @@ def run_study(study: Study, folder: StrPath, *, resume: bool = False, report: bo
     if files.checkpoint.exists() and not resume:
         raise InputError(
             f"{files.checkpoint}: found the checkpoint of a run that did not end; expected none. "
-            "Go on from it with --resume, or delete it to start anew"
+            "Resume it with --resume, or delete it to start anew"
         )
     outcome = run_only(study, files.checkpoint)
     outcome.run.save(files.results)

@@ -42,7 +42,7 @@ from articulus.study.check_reader import CHECK
 from articulus.study.components import FILE
 from articulus.study.event_reader import EVENTS, event_fields
 from articulus.study.fields import TYPES
-from articulus.study.plans.reader import COST, KEEPS, OBSTACLES, SOLVE
+from articulus.study.plans.reader import COST, KEEPS, LIMITS, OBSTACLES, SOLVE
 from articulus.study.settings import RUN
 from articulus.study.tip import PATHS, PROFILE
 
@@ -184,6 +184,7 @@ def _model() -> Schema:
         "coupling": by_name(coupling, "joints that follow others"),
         "component": by_name(device, "devices by name"),
         "state": by_name(state, "named states"),
+        "collision": by_name(device, "shapes that may touch, by name"),
     }
     table = {
         "type": "object",
@@ -308,7 +309,7 @@ def _inversion() -> Schema:
     }
     properties = {
         "tip": {"description": "body or frame whose path is given", "type": "string"},
-        "joints": TEXTS,
+        "actuators": TEXTS,
         "outputs": TEXTS,
         "path": one_of_type(paths),
         "method": TEXT,
@@ -317,7 +318,7 @@ def _inversion() -> Schema:
     return {
         "type": "object",
         "properties": properties,
-        "required": ["tip", "joints", "path"],
+        "required": ["tip", "actuators", "path"],
         "additionalProperties": False,
     }
 
@@ -418,22 +419,25 @@ def _campaign() -> Schema:
 
 def _task() -> Schema:
     numbers = {"anyOf": [ref("number"), by_name(ref("number"))]}
-    position = {"anyOf": [TEXT, _coordinates()]}
     three = _three()
     pose = _keys({"xyz": three, "rpy": three}, [])
     goal = _keys({"frame": TEXT, "point": three, "pose": pose}, ["frame"])
+    position = {"anyOf": [TEXT, goal, _coordinates()]}
     length = {"type": "array", "items": ref("number"), "minItems": 2, "maxItems": 2}
     cost = {"anyOf": [{"enum": ["effort", "time"]}, table_schema(COST, _object_schema)]}
     task = {
-        "start": position,
-        "goal": {"anyOf": [TEXT, goal, _coordinates()]},
+        "q0": position,
+        "goal": position,
         "duration": {"anyOf": [ref("number"), length]},
         "cost": cost,
-        "joints": TEXTS,
-        "effort": numbers,
-        "velocity": numbers,
+        "actuators": TEXTS,
+        **dict.fromkeys(LIMITS, numbers),
+        "v0": _coordinates(),
+        "goal_velocity": {"anyOf": [{"const": "free"}, _coordinates()]},
+        "parameters": by_name(length),
     }
-    hulls = _array(_table(Hull, optional=("start", "end")), "bodies that keep clear")
+    hull = _table(Hull, optional=("start", "end"))
+    hulls = _array(hull, "bodies that keep clear")
     more = {"hulls": hulls, "margin": ref("number")}
     obstacles = one_of_type({name: _table(kind, more=more) for name, kind in OBSTACLES.items()})
     for each in obstacles["oneOf"]:
@@ -441,8 +445,12 @@ def _task() -> Schema:
     properties = {
         "schema": {"const": 1},
         "plan": _head({"gravity": three}),
-        "task": _keys(task, ["start", "goal", "duration"]),
+        "task": _keys(task, ["q0", "goal", "duration"]),
         "obstacle": _array(obstacles, "what bodies must not touch"),
+        "apart": _array(
+            _keys({"first": hull, "second": hull, "margin": ref("number")}, ["first", "second"]),
+            "bodies of the mechanism that keep apart",
+        ),
         "keep": _array(
             one_of_type({name: _table(kind) for name, kind in KEEPS.items()}), "what frames keep to"
         ),

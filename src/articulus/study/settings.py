@@ -20,11 +20,12 @@ LOOPS = Field(
     words={name: name for name in (AUTO, *(f.name for f in FORMS))},
 )  # fmt: skip
 LIMITS = Field("limits", "flag", meaning="whether joints have stops at their limits", default=False)
+CONTACTS = Field("contacts", "flag", meaning="whether the shapes of the model's file touch", default=False)
 INTERVAL = Field(
     "checkpoint_interval", "number", unit="s", size="1", meaning="time of the clock between checkpoints", default=30.0,
     least=0,
 )  # fmt: skip
-RUN = (*SETTINGS, LOOPS, LIMITS, INTERVAL)
+RUN = (*SETTINGS, LOOPS, LIMITS, CONTACTS, INTERVAL)
 """Keys of the table: run settings, and what is said of the loop and of where a run is kept."""
 
 
@@ -37,18 +38,19 @@ class RunTable:
     settings : RunSettings
         Without the events and outputs, which other tables give.
     loops : str
-    limits : bool
+    limits, contacts : bool
     checkpoint_interval : float [s]
     """
 
     settings: RunSettings
     loops: str
     limits: bool
+    contacts: bool
     checkpoint_interval: float
 
 
 def read_run(values: Courses, table: dict[str, Any], ends: bool = True) -> RunTable | None:
-    """Return how to run a study; None when anything is wrong. Without `ends` its length may be left out: it is one step then."""
+    """Return how to run a study; None when anything is wrong. Without `ends` its length may be omitted: it is one step then."""
     report, before = values.report, len(values.report.findings)
     values.unknown_keys(table, [f.name for f in RUN], "run")
     held = {f.name: values.read_declared(f, table[f.name], f"run.{f.name}") for f in RUN if f.name in table}
@@ -56,7 +58,7 @@ def read_run(values: Courses, table: dict[str, Any], ends: bool = True) -> RunTa
         report.add("run", "no t_end", "t_end [s]")
     if len(report.findings) > before:
         return None
-    others = {f.name: held.pop(f.name, f.default) for f in (LOOPS, LIMITS, INTERVAL)}
+    others = {f.name: held.pop(f.name, f.default) for f in (LOOPS, LIMITS, CONTACTS, INTERVAL)}
     held.setdefault("t_end", held.get("t0", 0.0) + held.get("step", RunSettings.step))
     spans: dict[str, Any] = {name: held.get(name, getattr(RunSettings, name, None)) for name in SPANS}
     _check_spans(values, **spans)

@@ -42,7 +42,7 @@ class Study:
         Signals or entries of each figure.
     checks : tuple of RunCheck
     tip : TipMotion or None
-        Of the table [inversion]; its forces are among the components.
+        Tip of the table [inversion]; its forces are among the components.
     loops : str
         Form in which loops are closed.
     checkpoint_interval : float [s]

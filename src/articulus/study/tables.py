@@ -37,7 +37,7 @@ class Tables:
     data : dict
         Tables by name.
     text : str
-        Of the file.
+        Text of the file.
     report : Report
     folder : Path
         Where other files are looked for.

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from articulus.motion.inversion.paths import Path, Profile
     from articulus.simulation.results.run import Run
 
-KEYS = ("tip", "joints", "outputs", "path", "method", "shaper")
+KEYS = ("tip", "actuators", "outputs", "path", "method", "shaper")
 PATHS = {
-    "line": ("begin", "finish"),
-    "circle": ("center", "begin", "sweep", "normal"),
+    "line": ("start", "end"),
+    "circle": ("center", "start", "sweep", "normal"),
     "spline": ("points",),
     "csv": ("file", "columns"),
 }
@@ -45,7 +45,7 @@ class TipMotion:
     path : Path
     inversion : Inversion
     shaper : str
-        Of the comparison.
+        Shaper of the comparison.
     """
 
     tip: str
@@ -80,7 +80,7 @@ class TipRun:
     inversion : Inversion
         Holds the forces.
     t : array, (times,) [s]
-        Of the run: the forces begin at 0.
+        Times of the run: the forces begin at 0.
     error : array, (times, outputs) [m, rad]
     run : Run or None
         The simulation, where it can be replayed.
@@ -119,7 +119,7 @@ def read_tip(
         return None
     values.unknown_keys(table, KEYS, "inversion")
     tip = values.text(table, "tip", "inversion")
-    joints = _names(values, table, "joints")
+    actuators = _names(values, table, "actuators")
     outputs = _names(values, table, "outputs") if "outputs" in table else ("x", "y")
     shaper = values.text(table, "shaper", "inversion") if "shaper" in table else "zv"
     method = values.text(table, "method", "inversion") if "method" in table else "newton"
@@ -134,9 +134,9 @@ def read_tip(
             mechanism,
             tip,
             path,
-            joints,
+            actuators,
             outputs=outputs,
-            q=q0,
+            guess=q0,
             step=settings.step,
             method=method,  # type: ignore[arg-type]
         )
@@ -160,13 +160,13 @@ def _names(values: Courses, table: dict[str, Any], key: str) -> tuple[str, ...]:
 
 
 def read_path(values: Courses, given: Any, units: list[str], folder: FilePath) -> Path | None:
-    """Return the path of a table such as {type = "line", begin = [...], finish = [...], duration = "1 s"}; units are those of its coordinates."""
+    """Return the path of a table such as {type = "line", start = [...], end = [...], duration = "1 s"}; units are those of its coordinates."""
     report, at = values.report, "inversion.path"
     if not isinstance(given, dict) or "type" not in given:
         report.add(
             at if given is not None else "inversion",
             short_text(given) if given is not None else "no path",
-            'path, a table such as {type = "line", begin = [...], finish = [...], duration = "1 s"}',
+            'path, a table such as {type = "line", start = [...], end = [...], duration = "1 s"}',
         )
         return None
     kind = given["type"]
@@ -202,7 +202,7 @@ def _make_path(
 
     report, before = values.report, len(values.report.findings)
     numbers: dict[str, Any] = {}
-    for key in ("begin", "finish", "center"):
+    for key in ("start", "end", "center"):
         if key in PATHS[kind]:
             numbers[key] = _numbers(values, given.get(key), units, f"{at}.{key}")
     if kind == "circle":

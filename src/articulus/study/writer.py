@@ -58,7 +58,7 @@ def save_setup(setup: Specification, path: StrPath, name: str, purpose: str) -> 
     Raises
     ------
     InputError
-        Something has no form in a file (a Python function, a class of your own), or the study would not be the same.
+        A value cannot be written to a file (a Python function, a class of your own), or the study would not be the same.
     """
     place = as_path(path)
     if place.suffix != ".toml":
@@ -118,7 +118,7 @@ def _value(name: str, held: Any) -> str:
         return repr(held.item() if isinstance(held, np.number) else held)
     if isinstance(held, Sequence) and all(isinstance(x, str) for x in held):
         return f"[{', '.join(map(quote, held))}]"
-    raise InputError(f"save_study: {name}: found {held!r}; expected what a study can hold")
+    raise InputError(f"save_study: {name}: found {held!r}; expected a value that a study file can store")
 
 
 def _row(state: Any, name: str) -> np.ndarray | None:

@@ -37,7 +37,7 @@ def test_released_sticks_hold_against_gravity() -> None:
     assert plant.q(plant.state()) == pytest.approx(before, abs=1e-3)
 
 
-def test_of_a_closed_mechanism_only_its_freedoms_are_driven() -> None:
+def test_of_a_closed_mechanism_only_its_dofs_are_driven() -> None:
     machine = machine_for("n_four_bar")
     mechanism = machine.mechanism
     rank = np.linalg.matrix_rank(mechanism.constraint_jacobian(machine.q0))

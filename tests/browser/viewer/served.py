@@ -18,8 +18,8 @@ LIVE = "body[data-live=yes]"
 def looked_at(
     browser: Any, what: Any, size: tuple[int, int] = (1280, 760), **options: Any
 ) -> Iterator[tuple[Any, Viewing]]:
-    """Give a page that is ready, and what serves it; what it says on the console or asks of others fails the test."""
-    with view(what, browser=False, wait=False, **options) as viewing:
+    """Give a page that is ready, and what serves it (or `what` returns one that does); what it says on the console or asks of others fails the test."""
+    with what() if callable(what) else view(what, browser=False, wait=False, **options) as viewing:
         context = browser.new_context(viewport=dict(zip(("width", "height"), size)))
         context.set_default_timeout(PATIENCE)
         page = context.new_page()

@@ -25,7 +25,7 @@ def poses(answer: dict, bodies: int) -> np.ndarray:
     return np.array(answer["poses"]).reshape(bodies, 7)
 
 
-def test_a_freedom_moves_what_hangs_on_it() -> None:
+def test_a_dof_moves_what_hangs_on_it() -> None:
     arm = art.load("puma600")
     session = ViewerSession(arm)
     q = [0.1, -0.4, 0.9, 0.2, 0.3, -0.1]
@@ -42,8 +42,8 @@ def test_a_freedom_moves_what_hangs_on_it() -> None:
 def test_a_turn_of_a_quaternion_joint() -> None:
     craft = zoo.random_mechanism(2, 2, (art.Revolute,), floating=True)
     session = ViewerSession(craft)
-    freedoms = session.posing.freedoms()
-    assert [f["place"] for f in freedoms[:3]] == [-1, -1, -1]
+    dofs = session.posing.dofs()
+    assert [f["place"] for f in dofs[:3]] == [-1, -1, -1]
     q = zoo.random_state(craft, 1).q
     answer = session.answer({"do": "move", "q": q.tolist(), "freedom": 1, "by": 0.3})
     np.testing.assert_allclose(
@@ -125,12 +125,12 @@ def test_modes_are_those_of_the_linear_model(seed: int) -> None:
     np.testing.assert_allclose(found.omega_squared, expected, rtol=1e-6, atol=1e-6 * expected.max())
 
 
-def test_modes_of_a_closed_mechanism_have_its_freedoms() -> None:
+def test_modes_of_a_closed_mechanism_have_its_dofs() -> None:
     """And the poles of the minimal linear model, as far as eigenvalues of an unsymmetric matrix tell: 1e-5."""
     made = closed_zoo.closed(1, (art.Spherical,), bodies=5, joints=(art.Revolute, art.Universal))
     m = made.mechanism
     found = natural_modes(m, made.q)
-    assert found.shapes.shape[1] == art.assemble(m, made.q).freedoms
+    assert found.shapes.shape[1] == art.assemble(m, made.q).dofs
     assert np.abs(m.constraint_jacobian(made.q) @ found.shapes).max() < 1e-9 * np.abs(found.shapes).max()
     poles = np.linalg.eigvals(m.linearize(made.q).A)
     np.testing.assert_allclose(

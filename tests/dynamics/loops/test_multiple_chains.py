@@ -143,7 +143,7 @@ def test_cost_is_linear_in_chains_and_in_their_length() -> None:
     assert by_length.max() < 1.1 * by_length.min()  # bodies differ in how many numbers cancel
 
 
-def test_a_chain_with_too_few_freedoms_is_told_when_it_is_built() -> None:
+def test_a_chain_with_too_few_dofs_is_told_when_it_is_built() -> None:
     text = r"chain 'chain 0': 3 degrees of freedom behind tip 'tool' for the rigid contact, which stops 6 motions"
     with pytest.raises(InputError, match=text):
         Grasp(chain(3, 0).description, "tool", RIGID)

@@ -18,7 +18,7 @@ from articulus.dynamics.loops.operator_form import (
     half_way,
     mobility,
     operator_form,
-    secondary_freedoms,
+    secondary_dofs,
 )
 from articulus.dynamics.loops.rank import require_full_rank
 from articulus.dynamics.operators import factors, weighted
@@ -155,13 +155,13 @@ def test_a_secondary_stands_on_the_ground_and_is_closed_on_the_primary() -> None
     mech = grasping(0)
     tree = Tree(mech.description)
     at = mech.description.v_slices["flight"]
-    assert secondary_freedoms(tree, ["object"]) == list(range(at.start, at.stop))
+    assert secondary_dofs(tree, ["object"]) == list(range(at.start, at.stop))
     with pytest.raises(
         InputError, match=r"'left3', which hangs on 'left2'; expected a body whose joint is on 'ground'"
     ):
-        secondary_freedoms(tree, ["left3"])
+        secondary_dofs(tree, ["left3"])
     with pytest.raises(InputError, match=r"no body or frame 'objekt'.*did you mean 'object'"):
-        secondary_freedoms(tree, ["objekt"])
+        secondary_dofs(tree, ["objekt"])
     closed = Closed.of(mech.constrain(PointOnPoint("to ground", "bench", "object")))
     with pytest.raises(InputError, match=r"rows \[8, 9, 10\] hold none of the primary's joints"):
         by_secondary(closed.tree, closed.f, closed.rows, ["object"])

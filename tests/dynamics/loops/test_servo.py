@@ -56,7 +56,7 @@ def test_actuators_at_chosen_joints_hold_the_constraint_and_nothing_else_acts() 
     np.testing.assert_allclose(applied[[1, 2, 4]], -nu.ravel(), rtol=1e-9)
 
 
-def test_with_as_many_constraints_as_freedoms_the_motion_does_not_depend_on_the_directions() -> None:
+def test_with_as_many_constraints_as_dofs_the_motion_does_not_depend_on_the_directions() -> None:
     held = Held(3)
     ideal = lagrange(held.problem)
     motors = servo(held.problem, SX(joint_directions(held.mech.description, ["j0", "j1", "j2"])))

@@ -47,7 +47,7 @@ def read(text: str) -> Structure:
 
 
 def same(found: Structure, expected: Structure) -> None:
-    assert found.freedoms.tolist() == expected.freedoms.tolist()
+    assert found.dofs.tolist() == expected.dofs.tolist()
     for A, B in ((found.K, expected.K), (found.M, expected.M)):
         np.testing.assert_allclose(A.toarray(), B.toarray(), atol=1e-9 * abs(B).max())
 
@@ -303,7 +303,7 @@ def test_what_is_written_is_read():
         springs=(files.ScalarElement(8, 5.0, (1, 3), (2, 3)),),
         scalar_masses=tuple(files.ScalarElement(10 + c, 0.5, (2, c)) for c in (1, 2, 3)),
         rigids=(files.Rigid(20, 1, (1, 2, 3), (4,)),),
-        means=(files.Mean(21, 3, (1, 2, 3), ((1.0, (1, 2, 3), (1, 2)), (2.0, (1, 2, 3), (4,)))),),
+        means=(files.MeanElement(21, 3, (1, 2, 3), ((1.0, (1, 2, 3), (1, 2)), (2.0, (1, 2, 3), (4,)))),),
     )  # fmt: skip
     text = bulk_text(model)
     assert max(map(len, text.splitlines())) <= 72

@@ -73,7 +73,7 @@ def test_motor_stall_torque_and_no_load_speed() -> None:
 
 def test_motor_current_rises_with_the_time_constant_of_its_winding() -> None:
     heavy = wheel(inertia=1e9)
-    loop = Loop(heavy, constant(24.0), Motor("spin", **MOTOR, inductance=2e-3, voltage=12.0))
+    loop = Loop(heavy, constant(24.0), Motor("spin", **MOTOR, inductance=2e-3, voltage_limit=12.0))
     found = loop.run(0.01, 1e-4, "spin_motor.current")
     exact = 12 / 0.8 * (1 - np.exp(-found["t"] * 0.8 / 2e-3))  # the voltage is limited to 12 V
     assert found["spin_motor.current"].ravel() == pytest.approx(exact, abs=1e-6)  # RK4 with h R / L = 0.04

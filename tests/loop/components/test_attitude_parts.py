@@ -27,7 +27,7 @@ def craft() -> art.Mechanism:
 
 def wheels(**more) -> list:
     parts = [c.ReactionWheel("hub", 0.01, axis, name=name, **more) for name, axis in zip(WHEELS, AXES)]
-    return [*(c.Tachometer(name) for name in WHEELS), *parts]
+    return [*(c.spacecraft.Tachometer(name) for name in WHEELS), *parts]
 
 
 def turned(angle: float, axis=(0.6, 0.0, 0.8)) -> np.ndarray:
@@ -56,15 +56,20 @@ def test_quaternions_of_matrices_and_their_parameters() -> None:
 @pytest.mark.parametrize(
     "law",
     [
-        c.MrpFeedback("hub", inertia=J, stiffness=2.0, damping=6.0, name="law"),
-        c.QuaternionFeedback("hub", inertia=J, stiffness=1.0, damping=6.0, name="law"),
-        c.MrpSteering("hub", inertia=J, linear=0.3, fastest=0.1, damping=8.0, name="law"),
-        c.MrpFeedback("hub", inertia=J, stiffness=2.0, damping=6.0, period=0.1, name="law"),
+        c.spacecraft.MrpFeedback("hub", inertia=J, stiffness=2.0, damping=6.0, name="law"),
+        c.spacecraft.QuaternionFeedback("hub", inertia=J, stiffness=1.0, damping=6.0, name="law"),
+        c.spacecraft.MrpSteering("hub", inertia=J, linear=0.3, rate_limit=0.1, damping=8.0, name="law"),
+        c.spacecraft.MrpFeedback("hub", inertia=J, stiffness=2.0, damping=6.0, period=0.1, name="law"),
     ],
     ids=lambda law: f"{law.type_name}-{law.period}",
 )
 def test_laws_point_the_craft_by_four_wheels_and_keep_momentum(law) -> None:
-    parts = [c.InertialPointing(), law, c.TorqueAllocation("law.torque", AXES, WHEELS), *wheels()]
+    parts = [
+        c.spacecraft.InertialPointing(),
+        law,
+        c.spacecraft.TorqueAllocation("law.torque", AXES, WHEELS),
+        *wheels(),
+    ]
     v0 = np.array([0.01, -0.02, 0.015, 0, 0, 0])
     run = art.simulate(craft(), 120.0, turned(2.5), v0, components=parts, step=0.05)
     assert angle_left(run) < 1e-3
@@ -78,12 +83,12 @@ def test_laws_point_the_craft_by_four_wheels_and_keep_momentum(law) -> None:
 
 def test_small_errors_behave_as_the_docstring_says() -> None:
     """J a'' = -K/4 a - P a' about a principal axis: a damped oscillator in closed form; 1 mrad is small to 1e-6."""
-    law = c.MrpFeedback("hub", stiffness=4.0, damping=1.0, name="law")
+    law = c.spacecraft.MrpFeedback("hub", stiffness=4.0, damping=1.0, name="law")
     m = craft()
     parts = [
-        c.InertialPointing(),
+        c.spacecraft.InertialPointing(),
         law,
-        c.TorqueAllocation("law.torque", AXES[:3], WHEELS[:3]),
+        c.spacecraft.TorqueAllocation("law.torque", AXES[:3], WHEELS[:3]),
         *wheels()[4:7],
     ]
     run = art.simulate(m, 20.0, turned(1e-3, (0, 0, 1)), components=parts, step=0.05)
@@ -100,12 +105,12 @@ def test_null_space_evens_out_speeds_without_a_torque() -> None:
         c.ReactionWheel("hub", 0.01, axis, name=n, momentum=h)
         for n, axis, h in zip(WHEELS, AXES, (0.1, 0.1, 0.1, -0.1732050807568877))
     ]
-    law = c.MrpFeedback("hub", stiffness=2.0, damping=6.0, name="law")
+    law = c.spacecraft.MrpFeedback("hub", stiffness=2.0, damping=6.0, name="law")
     parts = [
-        *(c.Tachometer(n) for n in WHEELS),
-        c.InertialPointing(),
+        *(c.spacecraft.Tachometer(n) for n in WHEELS),
+        c.spacecraft.InertialPointing(),
         law,
-        c.TorqueAllocation("law.torque", AXES, WHEELS, damping=1e-3),
+        c.spacecraft.TorqueAllocation("law.torque", AXES, WHEELS, damping=1e-3),
         *spin,
     ]
     run = art.simulate(m, 60.0, components=parts, step=0.05)
@@ -115,7 +120,7 @@ def test_null_space_evens_out_speeds_without_a_torque() -> None:
 
 def test_gyro_momentum_is_exchanged_exactly() -> None:
     m = craft()
-    gyro = c.ControlMomentGyro("hub", 2.0, (0, 0, 1), (1, 0, 0), angle=0.3, name="gyro")
+    gyro = c.spacecraft.ControlMomentGyro("hub", 2.0, (0, 0, 1), (1, 0, 0), angle=0.3, name="gyro")
     t = ca.SX.sym("t")
     swing = ca.Function("swing", [t], [0.5 * ca.sin(t)], ["t"], ["u"])
     v0 = np.array([0.1, 0.2, -0.1, 0, 0, 0])
@@ -141,23 +146,27 @@ def pyramid():
 def test_steering_of_four_gyros_turns_the_craft_and_tells_singular_positions() -> None:
     m, (gimbals, spins) = craft(), pyramid()
     named = tuple(f"gyro{k}" for k in range(4))
-    gyros = [c.ControlMomentGyro("hub", 1.0, g, x, name=n) for g, x, n in zip(gimbals, spins, named)]
-    law = c.MrpFeedback("hub", stiffness=2.0, damping=6.0, name="law")
-    steering = c.GyroSteering("law.torque", gimbals, spins, 1.0, named)
+    gyros = [
+        c.spacecraft.ControlMomentGyro("hub", 1.0, g, x, name=n) for g, x, n in zip(gimbals, spins, named)
+    ]
+    law = c.spacecraft.MrpFeedback("hub", stiffness=2.0, damping=6.0, name="law")
+    steering = c.spacecraft.GyroSteering("law.torque", gimbals, spins, 1.0, named)
     run = art.simulate(
-        m, 120.0, turned(1.0), components=[c.InertialPointing(), law, steering, *gyros], step=0.05
+        m, 120.0, turned(1.0), components=[c.spacecraft.InertialPointing(), law, steering, *gyros], step=0.05
     )
     assert angle_left(run) < 1e-3
     np.testing.assert_allclose(run["gyro_steering.angles"][:, 2], run["gyro2.angle"].ravel(), atol=1e-9)
     assert 0.5 < run["gyro_steering.measure"][0] < 2
-    singular = c.GyroSteering(
+    singular = c.spacecraft.GyroSteering(
         "law.torque", gimbals, spins, 1.0, named, angles=(np.pi / 2, 0.0, -np.pi / 2, 0.0)
     )
     lost = [
-        c.ControlMomentGyro("hub", 1.0, g, x, name=n, angle=a)
+        c.spacecraft.ControlMomentGyro("hub", 1.0, g, x, name=n, angle=a)
         for g, x, n, a in zip(gimbals, spins, named, singular.angles)
     ]
-    still = art.simulate(m, 0.1, components=[c.InertialPointing(), law, singular, *lost], step=0.05)
+    still = art.simulate(
+        m, 0.1, components=[c.spacecraft.InertialPointing(), law, singular, *lost], step=0.05
+    )
     assert still["gyro_steering.measure"][0] < 1e-6
 
 
@@ -167,12 +176,16 @@ def test_thrusters_by_hysteresis_hold_a_craft_in_its_band() -> None:
     jets, rows = [], []
     for k, (y, fx) in enumerate(((0.5, -1), (-0.5, 1), (0.5, 1), (-0.5, -1))):
         m.frame(f"jet{k}", "hub", (0, y, 0))
-        jets.append(c.Thruster(f"jet{k}", (fx, 0, 0), largest=1.0, name=f"jet{k}"))
+        jets.append(c.Thruster(f"jet{k}", (fx, 0, 0), upper=1.0, name=f"jet{k}"))
         rows.append((0, 0, -y * fx))
-    law = c.MrpFeedback("hub", stiffness=8.0, damping=12.0, name="law")
-    trigger = c.SchmittTrigger("law.torque", 1.0, rows, tuple(j.name for j in jets), period=0.1)
+    law = c.spacecraft.MrpFeedback("hub", stiffness=8.0, damping=12.0, name="law")
+    trigger = c.spacecraft.SchmittTrigger("law.torque", 1.0, rows, tuple(j.name for j in jets), period=0.1)
     run = art.simulate(
-        m, 60.0, turned(0.5, (0, 0, 1)), components=[c.InertialPointing(), law, trigger, *jets], step=0.02
+        m,
+        60.0,
+        turned(0.5, (0, 0, 1)),
+        components=[c.spacecraft.InertialPointing(), law, trigger, *jets],
+        step=0.02,
     )
     firing = run["schmitt_trigger.firing"]
     assert set(np.unique(firing)) == {0.0, 1.0}
@@ -182,7 +195,11 @@ def test_thrusters_by_hysteresis_hold_a_craft_in_its_band() -> None:
 
 
 def orbiting(period: float = 1.0) -> list:
-    return [c.SpaceEnvironment("hub", EPOCH), c.CentralGravity(), c.Magnetometer("hub", name="compass")]
+    return [
+        c.spacecraft.SpaceEnvironment("hub", EPOCH),
+        c.CentralGravity(),
+        c.spacecraft.Magnetometer("hub", name="compass"),
+    ]
 
 
 def start() -> tuple[np.ndarray, np.ndarray]:
@@ -192,8 +209,8 @@ def start() -> tuple[np.ndarray, np.ndarray]:
 
 def test_coils_stop_the_tumbling() -> None:
     """An hour and a half in the field of the Earth; a coil never drives the craft: |w| falls."""
-    coils = [c.Magnetorquer("hub", axis, largest=30.0, name=n) for n, axis in zip(COILS, AXES)]
-    law = c.BDotDamping("compass.field", AXES[:3], COILS, period=1.0, gain=3e6)
+    coils = [c.spacecraft.Magnetorquer("hub", axis, limit=30.0, name=n) for n, axis in zip(COILS, AXES)]
+    law = c.spacecraft.BDotDamping("compass.field", AXES[:3], COILS, period=1.0, gain=3e6)
     q0, v0 = start()
     run = art.simulate(craft(), 5400.0, q0, v0, components=[*orbiting(), law, *coils], step=1.0, sample=60.0)
     speed = np.linalg.norm(run.v[:, :3], axis=1)
@@ -202,14 +219,14 @@ def test_coils_stop_the_tumbling() -> None:
 
 
 def test_coils_take_momentum_out_of_wheels() -> None:
-    coils = [c.Magnetorquer("hub", axis, largest=30.0, name=n) for n, axis in zip(COILS, AXES)]
-    law = c.MrpFeedback("hub", stiffness=2.0, damping=6.0, name="law")
+    coils = [c.spacecraft.Magnetorquer("hub", axis, limit=30.0, name=n) for n, axis in zip(COILS, AXES)]
+    law = c.spacecraft.MrpFeedback("hub", stiffness=2.0, damping=6.0, name="law")
     parts = [
         *orbiting(),
-        c.InertialPointing(),
+        c.spacecraft.InertialPointing(),
         law,
-        c.TorqueAllocation("law.torque", AXES, WHEELS),
-        c.MomentumDumping("compass.field", WHEELS, AXES, AXES[:3], COILS, gain=2e-3),
+        c.spacecraft.TorqueAllocation("law.torque", AXES, WHEELS),
+        c.spacecraft.MomentumDumping("compass.field", WHEELS, AXES, AXES[:3], COILS, gain=2e-3),
         *wheels(momentum=0.3),
         *coils,
     ]
@@ -223,13 +240,13 @@ def test_coils_take_momentum_out_of_wheels() -> None:
 
 def test_hill_pointing_follows_the_orbit() -> None:
     q0, v0 = start()
-    law = c.MrpFeedback("hub", inertia=J, stiffness=2.0, damping=8.0, name="law")
+    law = c.spacecraft.MrpFeedback("hub", inertia=J, stiffness=2.0, damping=8.0, name="law")
     parts = [
-        c.SpaceEnvironment("hub"),
+        c.spacecraft.SpaceEnvironment("hub"),
         c.CentralGravity(),
-        c.HillPointing(),
+        c.spacecraft.HillPointing(),
         law,
-        c.TorqueAllocation("law.torque", AXES, WHEELS),
+        c.spacecraft.TorqueAllocation("law.torque", AXES, WHEELS),
         *wheels(),
     ]
     run = art.simulate(craft(), 600.0, q0, v0, components=parts, step=0.1, sample=1.0)
@@ -241,7 +258,7 @@ def test_hill_pointing_follows_the_orbit() -> None:
 
 def test_imbalance_shakes_with_the_square_of_the_speed() -> None:
     m = craft()
-    shake = c.WheelImbalance("wheel0", "hub", (1, 0, 0), static=1e-4, dynamic=1e-5)
+    shake = c.spacecraft.WheelImbalance("wheel0", "hub", (1, 0, 0), static=1e-4, dynamic=1e-5)
     run = art.simulate(m, 0.5, components=[*wheels(momentum=2.0)[4:5], shake], step=1e-4)
     force = np.linalg.norm(run["wheel0_imbalance.force"], axis=1)
     np.testing.assert_allclose(force, 1e-4 * run["wheel0.speed"].ravel() ** 2, rtol=1e-9)
@@ -251,7 +268,9 @@ def test_imbalance_shakes_with_the_square_of_the_speed() -> None:
 def test_tachometer_sees_the_wheel() -> None:
     t = ca.SX.sym("t")
     push = c.Expression(ca.Function("push", [t], [0.1 * ca.sin(t)], ["t"], ["u"]))
-    run = art.simulate(craft(), 5.0, components=[c.Tachometer("wheel0"), push, *wheels()[4:5]], step=0.01)
+    run = art.simulate(
+        craft(), 5.0, components=[c.spacecraft.Tachometer("wheel0"), push, *wheels()[4:5]], step=0.01
+    )
     np.testing.assert_allclose(
         run["wheel0_tachometer.speed"].ravel(), run["wheel0.speed"].ravel(), atol=1e-12
     )
@@ -262,8 +281,10 @@ def test_tachometer_sees_the_wheel() -> None:
 
 def test_star_tracker_and_gyro_have_the_noise_that_they_state() -> None:
     m = craft()
-    tracker = c.StarTracker("hub", noise=(1e-4, 2e-4, 1e-3), bias=(0, 0, 5e-3), period=0.1, name="tracker")
-    gyro = c.DriftingGyro("hub", 0.1, noise=1e-3, drift=1e-4, bias=(1e-2, 0, 0), name="gyro")
+    tracker = c.spacecraft.StarTracker(
+        "hub", noise=(1e-4, 2e-4, 1e-3), bias=(0, 0, 5e-3), period=0.1, name="tracker"
+    )
+    gyro = c.spacecraft.DriftingGyro("hub", 0.1, noise=1e-3, drift=1e-4, bias=(1e-2, 0, 0), name="gyro")
     run = art.simulate(m, 400.0, turned(1.0), components=[tracker, gyro], step=0.1, seed=5)
     exact = turned(1.0)[:4]
     error = np.array(
@@ -282,9 +303,11 @@ def test_star_tracker_and_gyro_have_the_noise_that_they_state() -> None:
 def test_filter_is_as_good_as_it_says() -> None:
     """Errors over their own standard deviations have unit variance; the bias is found; better than the tracker alone by far."""
     m = craft()
-    tracker = c.StarTracker("hub", noise=(1e-4, 1e-4, 8e-4), period=0.1, name="tracker")
-    gyro = c.DriftingGyro("hub", 0.1, noise=2e-5, drift=1e-6, bias=(1e-4, -2e-4, 1e-4), name="gyro")
-    filt = c.AttitudeFilter(
+    tracker = c.spacecraft.StarTracker("hub", noise=(1e-4, 1e-4, 8e-4), period=0.1, name="tracker")
+    gyro = c.spacecraft.DriftingGyro(
+        "hub", 0.1, noise=2e-5, drift=1e-6, bias=(1e-4, -2e-4, 1e-4), name="gyro"
+    )
+    filt = c.spacecraft.AttitudeFilter(
         "tracker.attitude", "gyro.rate", 0.1, (1e-4, 1e-4, 8e-4), 2e-5, 1e-6, 3e-4, name="filter"
     )
     scores, late = [], []
@@ -315,18 +338,18 @@ def test_filter_is_as_good_as_it_says() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: c.ControlMomentGyro("hub", 1.0, (0, 0, 1), (0, 0.6, 0.8)), "right angle"),
-        (lambda: c.InertialPointing((1, 1, 0, 0)), "length 1"),
-        (lambda: c.MrpFeedback("hub", inertia=(1, 2)), "3 moments"),
-        (lambda: c.TorqueAllocation("law.torque", AXES[:2], WHEELS[:2]), "at least 3"),
+        (lambda: c.spacecraft.ControlMomentGyro("hub", 1.0, (0, 0, 1), (0, 0.6, 0.8)), "right angle"),
+        (lambda: c.spacecraft.InertialPointing((1, 1, 0, 0)), "length 1"),
+        (lambda: c.spacecraft.MrpFeedback("hub", inertia=(1, 2)), "3 moments"),
+        (lambda: c.spacecraft.TorqueAllocation("law.torque", AXES[:2], WHEELS[:2]), "at least 3"),
         (
-            lambda: c.SchmittTrigger("law.torque", 1.0, AXES, ("a", "b", "c"), on=0.2, off=0.5),
+            lambda: c.spacecraft.SchmittTrigger("law.torque", 1.0, AXES, ("a", "b", "c"), on=0.2, off=0.5),
             "from 0 to 0.2",
         ),
-        (lambda: c.DriftingGyro("hub", None), "sampling period"),
-        (lambda: c.AttitudeFilter("a", "b", 0.1, tracker_noise=(0, 1, 1)), "above 0"),
-        (lambda: c.SunSensor("hub", half_angle=-1.0), "half_angle"),
-        (lambda: c.GyroSteering("law.torque", AXES, AXES, 1.0, ("a", "b")), "at least 3"),
+        (lambda: c.spacecraft.DriftingGyro("hub", None), "sampling period"),
+        (lambda: c.spacecraft.AttitudeFilter("a", "b", 0.1, tracker_noise=(0, 1, 1)), "above 0"),
+        (lambda: c.spacecraft.SunSensor("hub", half_angle=-1.0), "half_angle"),
+        (lambda: c.spacecraft.GyroSteering("law.torque", AXES, AXES, 1.0, ("a", "b")), "at least 3"),
     ],
 )
 def test_wrong_numbers_are_told(make, message) -> None:
@@ -337,22 +360,25 @@ def test_wrong_numbers_are_told(make, message) -> None:
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ([c.MrpFeedback("hub")], "guidance"),
-        ([c.Tachometer("wheel9"), *wheels()[4:]], "wheel9"),
-        ([c.Tachometer("jet"), c.Thruster("hub", name="jet")], "ReactionWheel"),
-        ([c.Magnetorquer("hub")], "with an epoch"),
-        ([c.WheelImbalance("wheel0", "hub")], "wheel0.speed"),
+        ([c.spacecraft.MrpFeedback("hub")], "guidance"),
+        ([c.spacecraft.Tachometer("wheel9"), *wheels()[4:]], "wheel9"),
+        ([c.spacecraft.Tachometer("jet"), c.Thruster("hub", name="jet")], "ReactionWheel"),
+        ([c.spacecraft.Magnetorquer("hub")], "with an epoch"),
+        ([c.spacecraft.WheelImbalance("wheel0", "hub")], "wheel0.speed"),
         (
             [
-                c.InertialPointing(),
-                c.MrpFeedback("hub", name="law"),
-                c.TorqueAllocation("law.torque", AXES, ("wheel0", "wheel1", "wheel2", "weel3")),
+                c.spacecraft.InertialPointing(),
+                c.spacecraft.MrpFeedback("hub", name="law"),
+                c.spacecraft.TorqueAllocation("law.torque", AXES, ("wheel0", "wheel1", "wheel2", "weel3")),
                 *wheels(),
             ],
             "wheel3",
         ),
         (
-            [c.InertialPointing(), c.MrpFeedback("hub", measured=("filter.attitude", "filter.rate"))],
+            [
+                c.spacecraft.InertialPointing(),
+                c.spacecraft.MrpFeedback("hub", measured=("filter.attitude", "filter.rate")),
+            ],
             "filter.attitude",
         ),
     ],

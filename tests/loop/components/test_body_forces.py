@@ -36,7 +36,7 @@ def balanced(run: art.Run, tolerance: float = 1e-8) -> bool:
 def test_thrust_turns_with_its_body_and_is_bounded() -> None:
     """Off the center of mass by d: alpha = F d / J, and the path follows the axis as it turns."""
     m = ball(gravity=(0, 0, 0)).frame("nozzle", "ball", (0, 0.5, 0))
-    jet = c.Thruster("nozzle", axis=(1, 0, 0), largest=3.0)
+    jet = c.Thruster("nozzle", axis=(1, 0, 0), upper=3.0)
     run = art.simulate(m, 1.0, components=[jet], controller=c.Expression(_constant(10.0)), **TIGHT)
     alpha = -3.0 * 0.5 / 0.1
     np.testing.assert_allclose(run.v[-1, 2], alpha, rtol=1e-9)

@@ -72,6 +72,7 @@ from articulus.simulation.loop.components import (
     Saturation,
     SecondOrderActuator,
     ServoConstraints,
+    SlidingFriction,
     SpringDamper,
     StateFeedback,
     StrainSensor,
@@ -129,8 +130,8 @@ EXAMPLES: dict[type, Callable[[], Component]] = {
         "boom", supply=7000.0, gear=545.0, damping=1e5, pressure_feedback=1e-5
     ),
     ProofMass: lambda: ProofMass("wrist", mass=1.0, stroke=0.1, stop_stiffness=10.0),
-    ReactionWheel: lambda: ReactionWheel("wrist", inertia=0.01, largest_speed=50.0, friction=0.01),
-    PiezoPair: lambda: PiezoPair("near", "far", gain=0.01, voltage=50.0),
+    ReactionWheel: lambda: ReactionWheel("wrist", inertia=0.01, speed_limit=50.0, friction=0.01),
+    PiezoPair: lambda: PiezoPair("near", "far", gain=0.01, voltage_limit=50.0),
     FirstOrderActuator: lambda: FirstOrderActuator("boom", bandwidth=3.0),
     SecondOrderActuator: lambda: SecondOrderActuator("boom", bandwidth=3.0),
     Saturation: lambda: Saturation("boom", -1.0, 1.0),
@@ -169,11 +170,12 @@ EXAMPLES: dict[type, Callable[[], Component]] = {
         pressures=(1e6, 2e6),
     ),
     Winch: lambda: Winch(("cab", "boom", "bucket_tip"), stiffness=10.0, length=1.0, damping=1.0),
-    Thruster: lambda: Thruster("wrist", axis=(0, 0, 1), largest=5.0, smallest=-5.0),
+    Thruster: lambda: Thruster("wrist", axis=(0, 0, 1), upper=5.0, lower=-5.0),
     JointFriction: lambda: JointFriction("boom", coulomb=3.0, static=4.0, stiffness=300.0),
     BearingFriction: lambda: BearingFriction(
         "boom", friction=0.2, deflection=0.1, radius=0.05, preload=5.0, lag=0.1
     ),
+    SlidingFriction: lambda: SlidingFriction("on_slope", friction=0.3),
     Drag: lambda: Drag("wrist", area=0.3, flow=(1.0, 0, 0), normal=(0, 0, 1)),
     Buoyancy: lambda: Buoyancy("wrist", volume=1e-3, surface=0.02),
     VaryingGravity: lambda: VaryingGravity((1.0, 2.0, 3.0)),
@@ -215,7 +217,17 @@ def _with_rod() -> tuple[art.Mechanism, BeamForces]:
     return m.joint("clamp", art.Fixed(), "ground", "rod_0"), forces
 
 
+def _on_slope() -> art.Mechanism:
+    """Return a ball that slides on a slope."""
+    m = art.Mechanism("slope").frame("slope", "ground", art.Pose(rpy=(0, 0.3, 0)))
+    m.body("ball", mass=1.0, inertia=(0.1, 0.1, 0.1)).joint(
+        "free", art.Free(), "ground", "ball", at=(0, 0, 0)
+    )
+    return m.constrain(art.SlidingContact("on_slope", "slope", "ball"))
+
+
 HOSTS = dict.fromkeys((StrainSensor, PiezoPair, Pseudolink, DeflectionFeedback), _with_boom())
+HOSTS |= {SlidingFriction: _on_slope()}
 HOSTS |= {CentralGravity: _in_orbit(), BeamForces: _with_rod()[0]} | dict.fromkeys(SPACECRAFT, _in_orbit())
 """Mechanisms for components that the digger has no place for."""
 
@@ -236,7 +248,7 @@ def test_every_component_is_listed_once_in_its_kind() -> None:
 def test_a_component_writes_the_signals_that_it_declares_and_moves(kind: type) -> None:
     component = EXAMPLES[kind]()
     loop = Loop(HOSTS.get(kind, DIGGER), *companions(kind), component)
-    if kind is not BeamForces:  # which has a free joint, and falls
+    if kind not in (BeamForces, SlidingFriction):  # which have a free joint, and fall
         loop.put(q=[0.1, 0.5, -1.5, 0.2], v=[0.1, -0.1, 0.2, 0.3])
     prefix = f"{component.name}."
     written = {name.removeprefix(prefix) for name in loop.network.signals if name.startswith(prefix)}
@@ -287,6 +299,8 @@ def test_a_component_is_frozen_and_its_numbers_have_a_unit_and_a_meaning(kind: t
             "wheels",
             "attitude",
             "rate",
+            "rigid",
+            "constraint",
         }
         held = f.name in {"actuator", "sensor", "observer", "model", "function", "program", "follows"}
         assert named or held or (f.metadata["unit"] and f.metadata["meaning"]), f.name

@@ -58,12 +58,22 @@ def test_pd_follows_a_table_with_its_slope() -> None:
     assert loop.signal("u") == pytest.approx(10 * 1.5 + 2 * -0.5)
 
 
+@pytest.mark.parametrize("extra", [0, 40], ids=["written out", "searched"])
+def test_a_table_has_at_a_node_the_slope_to_its_right(extra: int) -> None:
+    times = np.concatenate([[0.0, 0.2, 0.5], np.arange(1, 1 + extra)])
+    values = np.concatenate([[0.0, 0.3, -0.6], np.full(extra, -0.6)])
+    loop = Loop(slider(), PD(kp=0.0, kd=1.0, target=Table(times, values)))
+    for t, slope in ((-0.1, 0.0), (0.0, 1.5), (0.1, 1.5), (0.2, -3.0), (0.3, -3.0), (0.5, 0.0), (60.0, 0.0)):
+        loop.t = t
+        assert loop.signal("u") == pytest.approx(slope, abs=1e-12)
+
+
 def test_pd_on_named_joints_finds_their_actuators_among_others() -> None:
     """Piezos and thrusters beside the motors of the joints do not take part in joint feedback."""
     names = ARM.joint_names
     others = [
         Torque(names[5]),
-        Thruster("tool" if "tool" in ARM.frame_names else ARM.body_names[-1], axis=(0, 0, 1), largest=1.0),
+        Thruster("tool" if "tool" in ARM.frame_names else ARM.body_names[-1], axis=(0, 0, 1), upper=1.0),
     ]
     chosen = (names[3], names[1])
     loop = Loop(
@@ -129,7 +139,7 @@ def test_sampled_pid_sums_after_use_and_stops_at_its_limit() -> None:
 
 
 def test_continuous_pid_does_not_wind_up() -> None:
-    target = Table([0.0, 1.0], [1.0, -1.0], held=True)
+    target = Table([0.0, 1.0], [1.0, -1.0], hold=True)
     loop = Loop(slider(mass=1e12), PID(kp=0.0, ki=1.0, kd=0.0, target=target, limit=0.25))
     found = loop.run(1.1, 0.01, "u")["u"].ravel()
     assert found[20] == pytest.approx(0.2)

@@ -132,7 +132,7 @@ PRESSURES = "lift_hydraulic_rotary.pressures"
 KINKS: dict[type, list[Kink]] = {
     Torque: [Kink(("command", 0), {"command": [3.0]}, component=lambda: Torque("lift", limit=3.0))],
     Motor: [
-        Kink(("command", 0), {"command": [5.0]}, component=lambda: Motor("lift", 1.0, 1.0, 1.0, voltage=5.0))
+        Kink(("command", 0), {"command": [5.0]}, component=lambda: Motor("lift", 1.0, 1.0, 1.0, voltage_limit=5.0))
     ],
     Saturation: [Kink(("command", 0), {"command": [b]}, component=lambda: Saturation("lift", -1.0, 1.0)) for b in (-1, 1)],
     DeadBand: [Kink(("command", 0), {"command": [b]}, component=lambda: DeadBand("lift", 0.1)) for b in (-0.1, 0.1)],

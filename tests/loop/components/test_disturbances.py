@@ -40,7 +40,7 @@ def test_linear_table_equals_interp() -> None:
 
 def test_held_table_gives_its_rows_exactly() -> None:
     rows = np.maximum(np.searchsorted(TIMES, AT, side="right") - 1, 0)
-    assert np.array_equal(looked_up(Table(TIMES, VALUES, held=True)), VALUES[rows])
+    assert np.array_equal(looked_up(Table(TIMES, VALUES, hold=True)), VALUES[rows])
 
 
 def test_table_of_one_row() -> None:

@@ -88,3 +88,37 @@ def test_refusals_name_what_is_wrong() -> None:
     m.joint("axle", art.Revolute(axis=(0, 1, 0)), "ground", "wheel")
     with pytest.raises(art.InputError, match="radius"):
         art.simulate(m, 0.1, components=[c.BearingFriction("axle", friction=0.1, deflection=1e-4)])
+
+
+def test_sliding_friction_of_a_ball_on_a_slope_and_what_it_needs() -> None:
+    """Mass times acceleration and spin in closed form while the ball slips; no friction where the contact would have to pull."""
+    slope, mu, mass, radius = 0.5, 0.06, 3.0, 0.2
+    m = art.Mechanism("slope").frame("slope", "ground", art.Pose(rpy=(0, slope, 0)))
+    m.body("ball", mass=mass, inertia=(0.4 * mass * radius**2,) * 3)
+    m.joint("free", art.Free(), "ground", "ball").constrain(art.SlidingContact("on", "slope", "ball", radius))
+    q0 = np.array([1, 0, 0, 0, radius * np.sin(slope), 0, radius * np.cos(slope)])
+    law = c.SlidingFriction("on", mu, speed=1e-5, lag=1e-4)
+    run = art.simulate(m, 0.5, q0=q0, components=[law], step=1e-4, method="rk4")
+    weight = mass * 9.81 * np.cos(slope)
+    assert run["on_sliding_friction.load"][-1] == pytest.approx(weight, rel=1e-6)
+    down = 9.81 * (np.sin(slope) - mu * np.cos(slope))
+    assert np.linalg.norm(run.q[-1, 4:] - q0[4:]) == pytest.approx(
+        0.5 * down * 0.25, rel=2e-4
+    )  # the lag of the load
+    assert run.v[-1, 1] == pytest.approx(mu * weight * 0.5 / (0.4 * mass * radius), rel=1e-3)
+    assert np.abs(run["energy.balance"]).max() < 1e-6 * weight
+    pulled = art.simulate(
+        m,
+        0.1,
+        q0=q0,
+        components=[law, c.FrameWrench("ball", (0, 0, 0, 0, 0, 2 * mass * 9.81))],
+        step=1e-4,
+    )
+    assert (pulled["on_sliding_friction.load"][-1] < 0).all()
+    np.testing.assert_allclose(pulled.v[-1, :3], 0, atol=1e-9)
+    with pytest.raises(
+        art.InputError, match=r"constraint: found 'onn'; expected the name of a SlidingContact.*'on'"
+    ):
+        art.Loop(m, c.SlidingFriction("onn", 0.3)).linearize()
+    with pytest.raises(art.InputError, match="friction: found -1; expected a finite number above 0"):
+        c.SlidingFriction("on", -1.0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.control import zv, zvd
+from articulus.control.filters import zv, zvd
 from articulus.simulation.loop.components import (
     FirstOrderActuator,
     InputShaper,

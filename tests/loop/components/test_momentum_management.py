@@ -48,13 +48,13 @@ def test_mean_momentum_goes_to_zero_at_the_torque_equilibrium() -> None:
     A, B = sc.station_matrices(J, ORBIT.rate)
     assert np.linalg.eigvals(A - B @ K).real.max() < -0.1 * ORBIT.rate
     parts = [
-        c.SpaceEnvironment("hub"),
+        c.spacecraft.SpaceEnvironment("hub"),
         c.CentralGravity(),
-        *(c.Tachometer(n) for n in NAMES),
-        c.Microgravity("rack"),
-        c.HillPointing(),
-        c.MomentumManagement("hub", K, NAMES, name="manager"),
-        c.TorqueAllocation("manager.torque", AXES, NAMES),
+        *(c.spacecraft.Tachometer(n) for n in NAMES),
+        c.spacecraft.Microgravity("rack"),
+        c.spacecraft.HillPointing(),
+        c.spacecraft.MomentumManagement("hub", K, NAMES, name="manager"),
+        c.spacecraft.TorqueAllocation("manager.torque", AXES, NAMES),
         *(
             c.ReactionWheel("hub", 100.0, a, name=n, momentum=-1e2 * x)
             for a, n, x in zip(AXES, NAMES, v0[:3])
@@ -77,7 +77,7 @@ def test_nothing_is_felt_at_the_center_and_the_gradient_elsewhere() -> None:
     m = art.Mechanism("station", gravity=(0, 0, 0))
     m.body("hub", 2e5, (0, 0, 0), (1.0, 1.0, 1.0)).joint("hub", art.Free(), "ground", "hub")
     m.frame("rack", "hub", (5.0, 2.0, -3.0))
-    parts = [c.CentralGravity(), c.Microgravity("hub"), c.Microgravity("rack")]
+    parts = [c.CentralGravity(), c.spacecraft.Microgravity("hub"), c.spacecraft.Microgravity("rack")]
     run = art.simulate(m, 1.0, q0, v0, components=parts, step=1.0)
     n2 = ORBIT.rate**2
     assert np.abs(run["hub_microgravity.acceleration"][0]).max() < 1e-12
@@ -88,7 +88,7 @@ def test_nothing_is_felt_at_the_center_and_the_gradient_elsewhere() -> None:
 
 def test_wrong_numbers_are_told() -> None:
     with pytest.raises(art.InputError, match="three"):
-        c.MomentumManagement("hub", np.zeros((3, 12)), ("a",))
+        c.spacecraft.MomentumManagement("hub", np.zeros((3, 12)), ("a",))
     with pytest.raises(art.InputError, match="above 0"):
         sc.momentum_gains(J, 1e-3, angle=0.0, momentum=1.0, torque=1.0)
     with pytest.raises(art.InputError, match="3 or 6"):

@@ -67,7 +67,7 @@ def moment_on_modes(m: art.Mechanism, first: str, second: str, moment: float) ->
 def test_pair_and_gauge_are_dual_and_the_voltage_saturates() -> None:
     """A pair on the stations of a gauge pushes the modes as the gauge feels them: vdot = M^-1 gain V row."""
     m = boom(art.Revolute(axis=(0, 0, 1)))
-    pair = PiezoPair("near", "far", gain=0.01, voltage=20.0, name="patch")
+    pair = PiezoPair("near", "far", gain=0.01, voltage_limit=20.0, name="patch")
     row = Loop(m, StrainSensor("near", "far", depth=1.0, name="g"))
     rows = [row.put(q=np.eye(m.nq)[k]).signal("g.curvature")[0] for k in range(m.nq)]
     for command, voltage in ((5.0, 5.0), (50.0, 20.0), (-50.0, -20.0)):
@@ -90,7 +90,7 @@ def test_energy_and_momentum_of_a_free_boom_under_a_pair() -> None:
     m.joint("float", art.Free(), parent="ground", child="hub")
     m.joint("clamp", art.Fixed(), parent="hub", child="beam")
     m.frame("near", "beam", node="node2").frame("far", "beam", node="node5")
-    pair = PiezoPair("near", "far", gain=0.05, voltage=20.0)
+    pair = PiezoPair("near", "far", gain=0.05, voltage_limit=20.0)
     run = art.simulate(
         m, 1.0, controller=excitation(), components=[pair], v0=[0.1, 0.2, 0.3, 0, 0, 0, 0.3, 0, 0], step=5e-4,
         outputs=("energy", "momentum"), sample=0.01,

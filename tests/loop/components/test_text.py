@@ -23,7 +23,7 @@ def test_every_component_comes_back_equal_or_says_that_it_cannot(kind: type) -> 
     network = Network(host.description, [*companions(kind), component])
     if kind not in TYPES.values():
         with pytest.raises(
-            InputError, match=f"'{component.name}' is of class .*, which has no form in a file"
+            InputError, match=f"'{component.name}' is of class .*, which cannot be written to a file"
         ):
             parts_text(host, network)
         return
@@ -32,7 +32,7 @@ def test_every_component_comes_back_equal_or_says_that_it_cannot(kind: type) -> 
 
 def test_parameters_expressions_and_tables_come_back_equal() -> None:
     kp = art.Parameter("kp", 0.1)
-    course = Table((0.0, 0.5, 1.0), ((0.0,) * 4, (0.1, 1 / 3, 1e-7, -2.0), (1.0,) * 4), held=True)
+    course = Table((0.0, 0.5, 1.0), ((0.0,) * 4, (0.1, 1 / 3, 1e-7, -2.0), (1.0,) * 4), hold=True)
     pd = PD(kp=(kp, 2.0, 3.0, kp * 2), kd=kp / 7, target=course, period=0.01, name='say "pd"')
     found, _ = read_parts(parts_text(DIGGER, Network(DIGGER.description, [pd])), DIGGER)
     assert found == (pd,)
@@ -44,7 +44,7 @@ def test_events_come_back_equal_and_functions_are_refused() -> None:
     assert read_parts(parts_text(DIGGER, network, [bounce]), DIGGER) == ((), (bounce,))
     t, q, v = ca.SX.sym("t"), ca.SX.sym("q", 4), ca.SX.sym("v", 4)
     crossing = Crossing(ca.Function("f", [t, q, v], [q[0]]), name="zero")
-    with pytest.raises(InputError, match="event 'zero', function: a Function has no form in a file"):
+    with pytest.raises(InputError, match="event 'zero', function: a Function cannot be written to a file"):
         parts_text(DIGGER, network, [crossing])
 
 

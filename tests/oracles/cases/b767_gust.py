@@ -1,6 +1,7 @@
 """Gust response of Ly 1989 (design a to c): simplex searches over six gains, norms by Lyapunov's equation and by frequencies."""
 
 import numpy as np
+from scipy.integrate import solve_ivp
 from scipy.linalg import solve_continuous_are, solve_continuous_lyapunov
 from scipy.optimize import minimize
 
@@ -66,12 +67,30 @@ def bound():
     return (np.sqrt(10) * g[:, 0] / np.sqrt(1 + 10 * g[:, 1] ** 2)).max()
 
 
+def over_time(growth):
+    """Return the integral of e^(2 growth t) 10 n_z^2 after an impulse of the gust, and its mean over time, up to 10 and 100 s."""
+
+    def f(t, y):
+        return np.concatenate([A @ y[:6], [np.exp(2 * growth * t) * 10 * (LOAD @ y[:6]) ** 2, y[6]]])
+
+    out = solve_ivp(
+        f, (0, 100), np.concatenate([GUST, [0, 0]]), "DOP853", [10.0, 100.0], rtol=1e-11, atol=1e-15
+    )
+    return out.y[6], out.y[7] / [10.0, 100.0]
+
+
 def expected():
     P = solve_continuous_are(A, PUSH[:, None], 10 * np.outer(LOAD, LOAD), np.eye(1))
     least = bound()
     a = search(lambda p: 1e4 * norms(p, False)[0], [0.2091, 0.5321, 1.1602, 0.1546, 1.2336, 0.00638], 2)
     two, peak = norms(a)
+    still = over_time(0.0)
     return {
+        "finite-time indices of the aircraft alone at 10 and 100 s: (4.a)": still[0],
+        "finite-time indices of the aircraft alone at 10 and 100 s: (4.c)": still[1],
+        "finite-time indices of the aircraft alone at 10 and 100 s: (4.b) with a growth of 0.02 1/s": over_time(
+            0.02
+        )[0],
         "state feedback: least square of the H2 norm": GUST @ P @ GUST,
         "least Hinf norm of any controller, by the bound at each frequency": least,
         "Hinf alone: norm": least,

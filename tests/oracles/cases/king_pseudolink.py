@@ -33,6 +33,19 @@ def zero_dynamics(q3):
     return np.sort(np.sqrt(squares[squares.real > 0].real))
 
 
+def alone(q3):
+    """Return the frequencies of each link with the other one stiff and the joints held [Hz]."""
+    s, w = gauss(40)
+    root = clamped_roots(1)[0]
+    psi, tip, slope = clamped_shape(root, s), clamped_shape(root, 1.0), clamped_shape(root, 1.0, 1) / L
+    masses = [DENSITY * np.pi * r**2 * L for r in THIN]
+    beyond = tip + slope * np.exp(1j * q3) * np.append(s * L, L)
+    m = np.append(w * masses[1], PAYLOAD)
+    H = [w @ psi**2 * masses[0] + m @ np.abs(beyond) ** 2, m @ np.append(psi, tip) ** 2]
+    K = [YOUNG * np.pi * r**4 / 4 * (root / L) ** 4 * L for r in THIN]
+    return np.sqrt(np.divide(K, H)) / (2 * np.pi)
+
+
 def peaks(radii):
     """Return the largest torques of rigid links on the course of section 4.8."""
     masses = [DENSITY * np.pi * r**2 * L for r in radii]
@@ -87,6 +100,7 @@ def expected():
         "zero dynamics in the plane of the arm, q3 = 45 and 80 deg [1/s]": [
             zero_dynamics(np.radians(a)) for a in (45, 80)
         ],
+        "table 4.1: what the printed masses and lengths give for them [Hz]": alone(np.pi / 4),
         "peak torques of the rigid arm, thin links [N m]": peaks(THIN),
         "peak torques of the rigid arm, links of 0.05 m [N m]": peaks(THICK),
         "one link, computed torque of its joint at 50 Hz is stable (1 = yes)": radius(50) < 1,

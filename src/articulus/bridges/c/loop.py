@@ -18,6 +18,8 @@ from articulus.simulation.running import Loop
 
 TESTED_STEPS = 50
 """Steps of the run that the test program of an exported loop repeats."""
+MOST_GAPS = 200
+"""Gaps up to which a unit has event indicators: crowds of contacts have thousands."""
 GROWTH = 100.0
 """What rounding may grow by in these steps; the tolerance of a single result times this."""
 
@@ -96,6 +98,8 @@ class LoopModule(CModule):
         }
         if s.report is not None:
             functions["report"] = s.report
+        if self.derivatives and (gaps := gaps_of(s)) is not None:
+            functions["gaps"] = gaps
         if self.derivatives:
             functions |= {
                 f"{name}_along": _along(functions[name]) for name in ("rates", "report") if name in functions
@@ -179,6 +183,11 @@ class LoopModule(CModule):
             + "".join(
                 f"void {n}_{kind}_along({self._direction(out)});\n" for kind, out in self._directional()
             )
+            + (
+                f"void {n}_gaps({self._arguments(f'const {n}_state *s')}, {self.real} *gaps);\n"
+                if "gaps" in self.operations
+                else ""
+            )
         )
 
     def _directional(self) -> list[tuple[str, str]]:
@@ -249,6 +258,11 @@ class LoopModule(CModule):
             + "\n}\n"
         )
         along = [self._along_code(kind, out, call, w) for kind, out in self._directional()]
+        if "gaps" in self.operations:
+            copied = f"    gaps_body(w);\n    copy({count_gaps(s)}, w + {self.given}, gaps);\n"
+            along.append(
+                f"void {n}_gaps({self._arguments(state)}, {self.real} *gaps)\n{{\n{w}{call}{copied}}}\n"
+            )
         return "\n".join([start, step, fire, rates, report, *along])
 
     def _along_code(self, kind: str, out: str, call: str, w: str) -> str:
@@ -303,6 +317,18 @@ class LoopModule(CModule):
                 )
         more = "\n".join([*tables, *states])
         return vectors.program(self, {}, more, "\n".join(calls) + "\n", GROWTH, "    int i;\n")
+
+
+def gaps_of(s: SteppedLoop) -> ca.Function | None:
+    """Return the gaps of a loop whose signs importers watch; None where there is none, or more than anybody watches."""
+    found = s.system.gaps
+    return found if found is not None and found.numel_out(0) <= MOST_GAPS else None
+
+
+def count_gaps(s: SteppedLoop) -> int:
+    """Return the number of these gaps."""
+    found = gaps_of(s)
+    return 0 if found is None else int(found.numel_out(0))
 
 
 def _along(function: ca.Function) -> ca.Function:

@@ -94,7 +94,7 @@ class Argument:
     name : str
     shape : tuple of int
     labels, units : tuple of str
-        Of the elements, if they have any.
+        Labels and units of the elements, if they have any.
     """
 
     name: str

@@ -20,14 +20,15 @@
 #define LARGEST 1e150
 #define MOST_STEPS 1e9
 
-/* Value references: time, parameters, inputs, outputs, states, their derivatives. */
+/* Value references: time, parameters, inputs, outputs, states, their derivatives, gaps. */
 enum {
     FIRST_PARAMETER = 1,
     FIRST_INPUT = FIRST_PARAMETER + N_PARAMETERS,
     FIRST_OUTPUT = FIRST_INPUT + N_INPUTS,
     FIRST_STATE = FIRST_OUTPUT + N_OUTPUTS,
     FIRST_RATE = FIRST_STATE + N_STATES,
-    BEYOND = FIRST_RATE + N_STATES
+    FIRST_GAP = FIRST_RATE + N_STATES,
+    BEYOND = FIRST_GAP + N_GAPS
 };
 
 enum { MADE = 1, INITIALIZING = 2, STEPPING = 4, EVENT = 8, CONTINUOUS = 16, TERMINATED = 32, BROKEN = 64 };
@@ -192,6 +193,25 @@ static void rates(instance *i)
     i->now.rates_known = 1;
 }
 
+/* Gaps of what may touch: their signs are the events of model exchange, at which forces bend; nothing jumps there. */
+static void gaps(instance *i, double *values)
+{
+#if N_GAPS
+    model_gaps(&i->now.s GIVEN, values);
+#else
+    (void)i;
+    (void)values;
+#endif
+}
+
+static int get_indicators(instance *i, double *values, size_t n)
+{
+    if (n != N_GAPS || (n && !values))
+        return refuse(i, "get event indicators: found room for %u; expected %d", (unsigned)n, N_GAPS);
+    gaps(i, values);
+    return 1;
+}
+
 static int get(instance *i, unsigned reference, double *value)
 {
     if (reference == 0)
@@ -205,9 +225,13 @@ static int get(instance *i, unsigned reference, double *value)
         *value = i->now.y[reference - FIRST_OUTPUT];
     } else if (reference < FIRST_RATE)
         *value = i->now.s.c[reference - FIRST_STATE];
-    else if (reference < BEYOND) {
+    else if (reference < FIRST_GAP) {
         rates(i);
         *value = i->now.rates[reference - FIRST_RATE];
+    } else if (reference < BEYOND) {
+        double held[SOME(N_GAPS)] = {0};
+        gaps(i, held);
+        *value = held[reference - FIRST_GAP];
     } else
         return refuse(i, "get: found the value reference %u; expected less than %d", reference, (int)BEYOND);
     return 1;
@@ -359,7 +383,7 @@ static int directional(instance *i, const unsigned *unknowns, size_t n, const un
     }
     for (k = 0; k < n; k++) {
         wants_y |= unknowns[k] >= FIRST_OUTPUT && unknowns[k] < FIRST_STATE;
-        wants_r |= unknowns[k] >= FIRST_RATE && unknowns[k] < BEYOND;
+        wants_r |= unknowns[k] >= FIRST_RATE && unknowns[k] < FIRST_GAP;
     }
     if (wants_y)
         model_report_along(&i->now.s GIVEN, dc, dp, du, dy);
@@ -369,7 +393,7 @@ static int directional(instance *i, const unsigned *unknowns, size_t n, const un
         const unsigned r = unknowns[k];
         if (r >= FIRST_OUTPUT && r < FIRST_STATE)
             out[k] = dy[r - FIRST_OUTPUT];
-        else if (r >= FIRST_RATE && r < BEYOND)
+        else if (r >= FIRST_RATE && r < FIRST_GAP)
             out[k] = dr[r - FIRST_RATE];
         else
             return refuse(i, "directional derivative: found the unknown %u; expected an output or a derivative", r);

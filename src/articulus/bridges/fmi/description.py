@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from xml.etree import ElementTree as xml
 
+from articulus.bridges.c.loop import count_gaps
 from articulus.bridges.stepped import SteppedLoop
 from articulus.model.files.units import UnitError, parse_unit
 
 NO_UNIT = ("", "-")
+GAP = "gap."
+"""Beginning of the names of gaps, the event indicators of model exchange."""
 COUNTED = ("kg", "m", "s", "rad")
 
 
@@ -42,7 +45,7 @@ class Variable:
 
 
 def variables(s: SteppedLoop) -> list[Variable]:
-    """Return all variables in the order of their references: time, parameters, inputs, outputs, states, their derivatives."""
+    """Return all variables in the order of their references: time, parameters, inputs, outputs, states, their derivatives, gaps."""
     out = [Variable(0, "time", "s", "independent", "continuous")]
 
     def add(*given: object, **named: object) -> None:
@@ -61,6 +64,17 @@ def variables(s: SteppedLoop) -> list[Variable]:
     for k, (name, unit) in enumerate(names):
         rate = "1/s" if unit in NO_UNIT else f"{unit}/s"
         add(f"rate.{name}", rate, "local", "continuous", "calculated", None, first + k)
+    for k in range(count_gaps(s)):
+        add(
+            f"{GAP}{k}",
+            "",
+            "local",
+            "continuous",
+            "calculated",
+            None,
+            None,
+            "gap, negative while two things touch",
+        )
     return out
 
 
@@ -105,7 +119,7 @@ def description(s: SteppedLoop, version: str, name: str, token: str, sources: li
     root.set("description", f"Loop of '{s.system.description.name}'")
     root.set("variableNamingConvention", "flat")
     if not three:
-        root.set("numberOfEventIndicators", "0")
+        root.set("numberOfEventIndicators", str(count_gaps(s)))
     _interfaces(root, s, three, name, sources)
     _units(root, every)
     logs = xml.SubElement(root, "LogCategories")
@@ -167,6 +181,11 @@ def _attributes(v: Variable) -> dict[str, str]:
     return out
 
 
+def _initial(every: list[Variable]) -> list[Variable]:
+    """Return what is calculated at initialization: outputs, and derivatives of states."""
+    return [v for v in every if v.initial == "calculated" and not v.name.startswith(GAP)]
+
+
 def _variables_3(root: xml.Element, every: list[Variable]) -> None:
     held = xml.SubElement(root, "ModelVariables")
     for v in every:
@@ -181,7 +200,8 @@ def _variables_3(root: xml.Element, every: list[Variable]) -> None:
     for kind, chosen in (
         ("Output", [v for v in every if v.causality == "output"]),
         ("ContinuousStateDerivative", [v for v in every if v.derivative is not None]),
-        ("InitialUnknown", [v for v in every if v.initial == "calculated"]),
+        ("InitialUnknown", _initial(every)),
+        ("EventIndicator", [v for v in every if v.name.startswith(GAP)]),
     ):
         for v in chosen:
             xml.SubElement(structure, kind, valueReference=str(v.reference))
@@ -203,7 +223,7 @@ def _variables_2(root: xml.Element, every: list[Variable]) -> None:
     for kind, chosen in (
         ("Outputs", [v for v in every if v.causality == "output"]),
         ("Derivatives", [v for v in every if v.derivative is not None]),
-        ("InitialUnknowns", [v for v in every if v.initial == "calculated"]),
+        ("InitialUnknowns", _initial(every)),
     ):
         element = xml.SubElement(structure, kind)
         for v in chosen:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from articulus.bridges.c.loop import LoopModule
+from articulus.bridges.c.loop import LoopModule, count_gaps
 from articulus.bridges.c.module import identifier
 from articulus.bridges.fmi.description import description, reported, variables
 from articulus.bridges.stepped import SteppedLoop, stepped
@@ -145,6 +145,7 @@ def _interface(s: SteppedLoop, token: str) -> str:
         "N_STATES": s.system.nc,
         "N_NOISE": s.system.nw,
         "N_SAMPLED": len(s.updates),
+        "N_GAPS": count_gaps(s),
         "STEP": repr(s.h),
         "TOKEN": f'"{token}"',
         "START_PARAMETERS": table([repr(v.start) for v in every if v.causality == "parameter"]),

@@ -111,8 +111,8 @@ class Here:
         return [float(x) for x in found]
 
 
-class Apart:
-    """An instance in a process of its own: where the unit crashes, this one goes on. The arguments are those of `Here`."""
+class SeparateProcess:
+    """An instance in a process of its own: where the unit crashes, this one continues. The arguments are those of `Here`."""
 
     def __init__(self, path: str, inputs: Sequence[int], outputs: Sequence[int], start: Mapping[int, float]):
         self._process = subprocess.Popen(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from articulus.bridges.extra import require
-from articulus.bridges.fmi.instance import Apart, Here, Instance
+from articulus.bridges.fmi.instance import Here, Instance, SeparateProcess
 from articulus.errors import Finding, InputError, NumericalError, UnsupportedOperation, did_you_mean
 from articulus.model.files.storage import StrPath, as_path
 from articulus.model.files.units import UnitError, parse_unit
@@ -40,7 +40,7 @@ def with_fmu(
     loop : Loop
         Without a controller in Python of its own.
     path : path
-        Of the .fmu file, FMI 2.0 or 3.0.
+        Path of the .fmu file, FMI 2.0 or 3.0.
     inputs : dict of input of the unit to entry of a signal
         Such as {"angle": "q.joint1", "rate": "gyro.rate.2"}.
     commands : dict of command to output of the unit
@@ -86,7 +86,7 @@ def with_fmu(
         entries,
         np.array([k for k, _ in rows], dtype=int),
         len(names),
-        Apart if own_process else Here,
+        SeparateProcess if own_process else Here,
     )
     outside: Any = PythonController(law, period, place.stem, ("t", *signals))
     return Loop(loop.mechanism, [outside], loop.system.network.components, loop.loops)

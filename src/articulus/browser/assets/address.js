@@ -18,7 +18,20 @@
     keep() {
       if (globalThis.location.protocol === "about:") return;
       clearTimeout(this.timer);
-      this.timer = setTimeout(() => globalThis.history.replaceState(null, "", `#view=${packed(this.read())}`), WAIT);
+      this.timer = setTimeout(() => this.commit(), WAIT);
+    }
+
+    commit() {
+      clearTimeout(this.timer);
+      globalThis.history.replaceState(null, "", `#view=${packed(this.read())}`);
+    }
+
+    // Load the page again; fresh: without what the address keeps.
+    renew(fresh) {
+      clearTimeout(this.timer);
+      if (fresh) globalThis.history.replaceState(null, "", globalThis.location.pathname);
+      else this.commit();
+      globalThis.location.reload();
     }
 
     // Show what the address says; return whether it says anything that can be shown.

@@ -4,6 +4,7 @@
   const articulus = (globalThis.articulus ??= {});
   const $ = (id) => document.getElementById(id);
   const { make } = articulus;
+  const LARGEST = 4e6; // size of a dropped file [bytes]
   const RETRY = 3000; // time after which a lost connection is tried again [ms]
 
   class Live {
@@ -21,6 +22,27 @@
       $("tabs").hidden = false;
       player.watchers.push(() => (this.posed = null));
       this.#connect();
+      this.#drop();
+    }
+
+    // A file of a model or a study that is dropped onto the page is shown.
+    #drop() {
+      const over = (event) => event.dataTransfer?.types.includes("Files");
+      addEventListener("dragover", (event) => {
+        if (!over(event)) return;
+        event.preventDefault();
+        document.body.classList.add("over");
+      });
+      addEventListener("dragleave", (event) => event.relatedTarget || document.body.classList.remove("over"));
+      addEventListener("drop", async (event) => {
+        document.body.classList.remove("over");
+        if (!over(event)) return;
+        event.preventDefault();
+        const [file] = event.dataTransfer.files;
+        if (file.size > LARGEST) return this.say(`${file.name}: ${Math.round(file.size / 1e6)} MB; at most ${LARGEST / 1e6} MB are taken`);
+        this.say(`${file.name} is opened ...`);
+        await this.ask("open", { name: file.name, text: await file.text() }).catch(() => null); // it has been said
+      });
     }
 
     #connect() {
@@ -32,6 +54,8 @@
       });
       this.socket.addEventListener("message", ({ data }) => {
         const answer = JSON.parse(data);
+        if (answer.kind === "renewed") return this.player.address.renew(answer.fresh);
+        if (answer.kind === "notice") return this.say(answer.text);
         const asked = this.waiting.get(answer.id);
         this.waiting.delete(answer.id);
         if (answer.error) asked?.reject(new Error(answer.error));

@@ -34,7 +34,7 @@ class StickAxis:
     more, less : str
         What a positive and a negative deflection do, in JOINT mode.
     unit : str
-        Of its joint, "rad" or "m".
+        Unit of its joint, "rad" or "m".
     group : str
         Whoever holds the group may move it.
     stick : str
@@ -42,7 +42,7 @@ class StickAxis:
     along : str
         "x" (to the right is positive) or "y" (away from the operator is positive) on its stick.
     sign : int
-        Of the axis for a positive deflection of the stick on the page.
+        Sign of the axis for a positive deflection of the stick on the page.
     resolved : tuple of two str
         What a positive and a negative deflection do in RESOLVED mode; empty where there is none.
     """
@@ -124,7 +124,7 @@ def servo_machine(mechanism: Mechanism, q0: Any = None) -> Machine:
 
     Of a mechanism with closed loops only as many joints are driven as it has degrees of freedom, chosen by the pivots of its
     constraint Jacobian at q0. Actuators keep to the effort limits of their joints, full sticks to half of their speed
-    limits (0.5 rad/s or 0.25 m/s where there are none), wanted positions to their position limits.
+    limits (0.5 rad/s or 0.25 m/s where there are none), desired positions to their position limits.
     """
     start = mechanism.neutral if q0 is None else np.asarray(q0, dtype=float)
     driven = _driven(mechanism, start)

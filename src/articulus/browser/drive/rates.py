@@ -21,7 +21,7 @@ JOINT, RESOLVED = 0, 1
 class OperatorRates(ResolvedRate):
     """u = kd (rate_d - rate) + kp (q_d - q) with rates from the sticks, in either mode.
 
-    The law is that of the source; three things are added for a human at the sticks. The wanted position q_d does not run
+    The law is that of the source; three things are added for a human at the sticks. The desired position q_d does not run
     away from the machine: rates wait while it is `lead` ahead. It stops at the ends `lower` and `upper`. It comes back to
     the joint when its stick is released, with the time constant kd / kp: both terms of the law cancel but for -kd rate, and
     the valves close. In RESOLVED mode the four rates wait, stop and
@@ -76,12 +76,12 @@ class OperatorRates(ResolvedRate):
 
 
 def rate_blocks(rates: SX, wanted: SX, q: SX, lead: SX, lower: SX, upper: SX) -> SX:
-    """Return 1 for each rate that would take the wanted position further ahead than `lead`, or further beyond an end.
+    """Return 1 for each rate that would take the desired position further ahead than `lead`, or further beyond an end.
 
     Parameters
     ----------
     rates, wanted, q : SX, (n,)
-        What is asked for, the wanted position and the true one.
+        What is asked for, the desired position and the true one.
     lead, lower, upper : SX, (n,) [rad or m]
     """
     ahead = ca.logic_and(ca.fabs(wanted - q) > lead, (wanted - q) * rates > 0)

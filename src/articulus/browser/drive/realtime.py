@@ -1,7 +1,7 @@
 """Steps paced against the wall clock: each has an absolute deadline, so that nothing drifts.
 
 Step j is due at origin + j h. The loop sleeps until shortly before, spins for the rest, and takes all steps that are due by
-then together, at most `MOST` of them: after a delay it catches up instead of being late for ever. A step is on time
+then together, at most `MOST` of them: after a delay it catches up instead of being late forever. A step is on time
 when it is done before the next one is due.
 """
 
@@ -21,7 +21,7 @@ LOOP, SERVER, WRITER = 10, 5, 1
 MOST = 20
 """Steps taken together when late."""
 GIVE_UP = 250_000_000
-"""Delay after which steps are left out instead of caught up: the machine was asleep [ns]."""
+"""Delay after which steps are omitted instead of caught up: the machine was asleep [ns]."""
 SPIN = 80_000
 """Time before a deadline from which the loop spins: a sleep wakes up by less than this too late, mostly [ns]."""
 

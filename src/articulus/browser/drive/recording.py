@@ -78,7 +78,7 @@ class Recording:
         Returns
         -------
         Path
-            Of the file with all signals; the page has the same name and ends with .html.
+            Path of the file with all signals; the page has the same name and ends with .html.
         """
         try:
             folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Joint-rate servo for any mechanism: computed torque about a wanted position that the sticks move."""
+"""Joint-rate servo for any mechanism: computed torque about a desired position that the sticks move."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class RateServo(Controller):
     bandwidth : number [rad/s]
         w.
     lead : number [rad or m]
-        How far the wanted position may be ahead of the joint.
+        How far the desired position may be ahead of the joint.
     lower, upper : numbers [rad or m]
-        Ends of the wanted position.
+        Ends of the desired position.
     name : str
 
     Signals: `wanted` [rad or m].

@@ -209,7 +209,7 @@ class DriveSession:
         self.soil = on and self.plant.machine.soil
 
     def record(self) -> None:
-        """Begin a recording; time goes on if it stood still."""
+        """Begin a recording; time continues if it stood still."""
         if self.phase is DrivePhase.FAULT:
             return
         self.stop_recording()

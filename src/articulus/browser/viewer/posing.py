@@ -39,7 +39,7 @@ class Posing:
 
     # what can be moved
 
-    def freedoms(self) -> list[dict[str, Any]]:
+    def dofs(self) -> list[dict[str, Any]]:
         """Return each degree of freedom: name, joint, unit, its place in q (-1 for a turn of a quaternion) and the ends of its slider."""
         d, out = self.mechanism.description, []
         for c in d.connections:
@@ -86,15 +86,15 @@ class Posing:
 
     # moving it
 
-    def move(self, q: np.ndarray, freedom: int, by: float) -> dict[str, Any]:
+    def move(self, q: np.ndarray, dof: int, by: float) -> dict[str, Any]:
         """Return the position after one degree of freedom moved, the others as they were; loops are closed by the smallest change."""
         step = np.zeros(self.mechanism.nv)
-        step[freedom] = by
+        step[dof] = by
         there = self.mechanism.integrate_position(q, step)
         if not self.mechanism.description.constraints:
             return self.page_position(there)
         try:
-            return self.page_position(assemble(self.mechanism, there, fixed=self._joint_of(freedom)).q)
+            return self.page_position(assemble(self.mechanism, there, fixed=self._joint_of(dof)).q)
         except NumericalError:
             return {**self.page_position(q), "note": OPEN_LOOP}
 
@@ -104,7 +104,7 @@ class Posing:
         note = ""
         if found.residual > OPEN:
             note = OPEN_LOOP
-        elif not found.reached:
+        elif not found.ok:
             turned = f" and {math.degrees(found.angle):.3g}°" if found.angle > 1e-5 else ""
             note = f"out of reach by {found.distance:.3g} m{turned}"
         return {**self.page_position(found.q), "note": note}
@@ -119,9 +119,9 @@ class Posing:
             "note": "",
         }
 
-    def _joint_of(self, freedom: int) -> tuple[str, ...]:
+    def _joint_of(self, dof: int) -> tuple[str, ...]:
         slices = self.mechanism.description.v_slices.items()
-        return tuple(name for name, s in slices if s.start <= freedom < s.stop)
+        return tuple(name for name, s in slices if s.start <= dof < s.stop)
 
 
 def pose_of(position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import itertools
 import logging
+from collections.abc import Callable
 from typing import Any
 
 from websockets.asyncio.server import ServerConnection
@@ -13,14 +14,20 @@ from websockets.exceptions import ConnectionClosed
 
 from articulus.browser.export import LIVE_SCRIPTS, SCRIPTS, policy
 from articulus.browser.viewer.session import BESIDE, ViewerSession
+from articulus.browser.viewer.source import Source
 from articulus.browser.web import Access, MessageError, object_in, text
 from articulus.browser.web.client import Client
 from articulus.browser.web.site import Site
+from articulus.errors import ArticulusError
 
 log = logging.getLogger("articulus.browser")
 
 LONGEST = 60_000
-"""Size of the largest message that is looked at [bytes]: positions of about 2500 coordinates."""
+"""Size of the largest message that is examined [bytes]: positions of about 2500 coordinates."""
+LONGEST_FILE = 8_000_000
+"""Size of the largest message with a dropped file [bytes]."""
+LOOK = 0.25
+"""Time between two looks at the files; one that has not changed since the last look is complete [s]."""
 SILENCE = 60.0
 """Time after which a page that does not answer counts as gone [s]; compiling may hold up the program for a while."""
 
@@ -30,19 +37,25 @@ class ViewerServer:
 
     Parameters
     ----------
-    session : Session
+    session : ViewerSession
     access : Access
+    source : Source
+        Files that are read again when they change, and what reads dropped ones.
     """
 
-    def __init__(self, session: ViewerSession, access: Access):
-        self.session = session
+    def __init__(self, session: ViewerSession, access: Access, source: Source | None = None):
+        self.session, self.source = session, source or Source()
+        self._sockets: set[ServerConnection] = set()
         allowed = f"{policy((*SCRIPTS, *LIVE_SCRIPTS))}; style-src 'unsafe-inline'"
-        self.site = Site(access, {"": session.page().encode()}, self._talk, SILENCE, allowed)
+        self.site = Site(
+            access, {"": session.page().encode()}, self._talk, SILENCE, allowed, largest=LONGEST_FILE
+        )
         self._numbers = itertools.count(1)
 
     async def _talk(self, socket: ServerConnection) -> None:
         """Answer one page, question after question; those of `BESIDE` keep none waiting."""
         client = Client(next(self._numbers), socket)
+        self._sockets.add(socket)
         beside: set[asyncio.Task[None]] = set()
         try:
             async for content in socket:
@@ -50,7 +63,9 @@ class ViewerServer:
                     client.drop("too many")
                     continue
                 try:
-                    message = object_in(content, LONGEST)
+                    message = object_in(content, LONGEST_FILE)
+                    if len(content) > LONGEST and message.get("do") != "open":
+                        raise MessageError(f"found {len(content)} characters; expected at most {LONGEST}")
                     number = _number(message)
                 except MessageError as error:
                     client.drop(str(error))
@@ -64,6 +79,7 @@ class ViewerServer:
         except ConnectionClosed:
             pass
         finally:
+            self._sockets.discard(socket)
             for task in beside:
                 task.cancel()
 
@@ -71,16 +87,72 @@ class ViewerServer:
         answer = await asyncio.to_thread(self._answer, message, number)
         with contextlib.suppress(ConnectionClosed):
             await socket.send(answer)
+        if message.get("do") == "open" and '"error"' not in answer:
+            await self._tell("renewed", fresh=True)
+
+    async def watch(self) -> None:
+        """Read the files again whenever they have changed, until this is cancelled; what is wrong in them stands on the page."""
+        seen = before = self.source.stamp()
+        while True:
+            await asyncio.sleep(LOOK)
+            source, now = self.source, self.source.stamp()
+            if source.read is None or now == seen or now != before or None in now:
+                before = now
+                continue
+            seen = now
+            await self._renew(source, source.read)
+
+    async def _renew(self, source: Source, read: Callable[[], ViewerSession]) -> None:
+        """Show the files of a source as they are now, or say what is wrong in them."""
+        await self._tell("notice", text="The file has changed; it is read again ...")
+        try:
+            session = await asyncio.to_thread(read)
+            page = await asyncio.to_thread(session.page)
+        except ArticulusError as error:
+            await self._tell("notice", text=f"The file has changed, and what is shown is older:\n{error}")
+        except Exception as error:
+            log.exception("the file cannot be shown")
+            await self._tell("notice", text=f"The file cannot be shown: {type(error).__name__}: {error}")
+        else:
+            if self.source is source:
+                self._show(session, page)
+                await self._tell("renewed", fresh=False)
+
+    def _show(self, session: ViewerSession, page: str) -> None:
+        """Show something else; pages that are open ask for it again."""
+        self.session, self.site.pages = session, {"": page.encode()}
+
+    async def _tell(self, kind: str, **fields: Any) -> None:
+        """Send a message to all pages."""
+        message = text(kind, **fields)
+        for socket in tuple(self._sockets):
+            with contextlib.suppress(ConnectionClosed):
+                await socket.send(message)
 
     def _answer(self, message: dict[str, Any], number: int) -> str:
         """Return the answer to a message; a page that waits for one gets it, whatever happens."""
         try:
+            if message.get("do") == "open":
+                return text("answer", **self._open(message), id=number)
             return text("answer", **self.session.answer(message), id=number)
         except MessageError as error:
             return text("answer", error=str(error), id=number)
         except Exception as error:
             log.exception("no answer to '%.40s'", message.get("do"))
             return text("answer", error=f"{type(error).__name__}: {error}", id=number)
+
+    def _open(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Show a dropped file in place of what is shown; its files are no longer looked at."""
+        name, content = message.get("name"), message.get("text")
+        if not isinstance(name, str) or not isinstance(content, str):
+            raise MessageError("open: expected name and text of a file")
+        try:
+            session = self.source.open(name, content)
+        except ArticulusError as error:
+            return {"error": str(error)}
+        self.source = Source(open_text=self.source.open_text)
+        self._show(session, session.page())
+        return {}
 
 
 def _number(message: dict[str, Any]) -> int:

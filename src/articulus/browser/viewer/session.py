@@ -89,7 +89,7 @@ class ViewerSession:
         """Return the text of the page."""
         live = {
             "q": self._q.tolist(),
-            "freedoms": self.posing.freedoms(),
+            "freedoms": self.posing.dofs(),
             "desk": self.desk.describe() if self.desk else None,
         }
         return page_of(self._shown, self.title, live, self._trail)
@@ -106,10 +106,8 @@ class ViewerSession:
 
     def _answer(self, message: Mapping[str, Any]) -> dict[str, Any]:
         match message:
-            case {"do": "move", "q": q, "freedom": int(freedom), "by": by} if (
-                0 <= freedom < self.mechanism.nv
-            ):
-                return self.posing.move(self._position(q), freedom, _numbers("by", [by], 1)[0])
+            case {"do": "move", "q": q, "freedom": int(dof), "by": by} if 0 <= dof < self.mechanism.nv:
+                return self.posing.move(self._position(q), dof, _numbers("by", [by], 1)[0])
             case {"do": "reach", "q": q, "frame": str(frame), "position": position, "quaternion": quaternion}:
                 self.mechanism.description.carrier(frame)
                 target = _numbers("position", position, 3)

@@ -64,7 +64,7 @@ def natural_modes(mechanism: Mechanism, q: np.ndarray, locked: bool = False) -> 
     M N' x'' + K N x = 0 over the directions N that the constraints leave free; K is the derivative of the force that holds the
     mechanism at rest. That force is one of the joints, so closure forces are zero and the curvature of constraints adds nothing.
     Of K the symmetric part is taken: constant forces in the body axes of quaternion joints have no potential, and their other part
-    is left out.
+    is omitted.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def natural_modes(mechanism: Mechanism, q: np.ndarray, locked: bool = False) -> 
     except np.linalg.LinAlgError:
         raise NumericalError(
             f"natural modes: the mass matrix of '{mechanism.name}' is not positive definite at this position; "
-            "a body without mass may hang at the end of a chain"
+            "there may be a massless body at the end of a chain"
         ) from None
     return NaturalModes(omega_squared, N @ shapes)
 

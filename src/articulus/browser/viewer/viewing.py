@@ -1,4 +1,4 @@
-"""`view`: a page that stays open while the program goes on."""
+"""`view`: a page that stays open while the program continues."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from articulus.browser.recording import Params, Runs
 from articulus.browser.viewer.session import ViewerSession
+from articulus.browser.viewer.source import Source
 from articulus.browser.web import Access
 from articulus.browser.web.serving import Serving
 from articulus.dynamics.mechanism import Mechanism
@@ -18,10 +19,12 @@ class Viewing(Serving):
 
     Parameters
     ----------
-    session : Session
+    session : ViewerSession
     access : Access
     port : int
         0 takes any free one.
+    source : Source
+        Files that are read again when they change, and what reads files that are dropped onto the page.
 
     Attributes
     ----------
@@ -29,14 +32,21 @@ class Viewing(Serving):
         Address of the page; whoever has it may look.
     """
 
-    def __init__(self, session: ViewerSession, access: Access | None = None, port: int = 0):
+    def __init__(
+        self,
+        session: ViewerSession,
+        access: Access | None = None,
+        port: int = 0,
+        source: Source | None = None,
+    ):
         try:
             from articulus.browser.viewer.server import ViewerServer
         except ImportError:
             raise InputError(
                 "view: the package websockets is not installed; expected the extra `view`: pip install 'articulus[view]'"
             ) from None
-        super().__init__(ViewerServer(session, access or Access()).site, session.title, port)
+        server = ViewerServer(session, access or Access(), source)
+        super().__init__(server.site, session.title, port, work=server.watch)
 
 
 def view(

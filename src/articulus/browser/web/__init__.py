@@ -1,4 +1,4 @@
-"""What every page with a server shares: who may connect, which files are served, which messages are looked at."""
+"""What every page with a server shares: who may connect, which files are served, which messages are examined."""
 
 from articulus.browser.web.access import Access
 from articulus.browser.web.messages import MessageError, object_in, text

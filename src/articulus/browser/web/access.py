@@ -42,7 +42,7 @@ class Access:
         Parameters
         ----------
         path : str
-            Of the request, with its query.
+            Path of the request, with its query.
         host, origin : str or None
             Headers of the request.
         upgrade : bool

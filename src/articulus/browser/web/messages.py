@@ -8,7 +8,7 @@ from typing import Any
 from articulus.errors import ArticulusError
 
 LARGEST = 10_000
-"""Size of the largest message that is looked at if nothing else is said [bytes]."""
+"""Size of the largest message that is examined if nothing else is said [bytes]."""
 
 
 class MessageError(ArticulusError, ValueError):

@@ -1,4 +1,4 @@
-"""A site that a thread of its own serves while the program goes on."""
+"""A site that a thread of its own serves while the program continues."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import logging
 import sys
 import threading
 import webbrowser
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, TypeVar
 
 from articulus.errors import ArticulusError
@@ -29,6 +29,8 @@ class Serving:
         0 takes any free one.
     farewell : coroutine function
         Called before the connections are closed.
+    work : coroutine function
+        Goes on beside the connections until then.
 
     Attributes
     ----------
@@ -37,10 +39,15 @@ class Serving:
     """
 
     def __init__(
-        self, site: Site, title: str, port: int = 0, farewell: Callable[[], Awaitable[None]] | None = None
+        self,
+        site: Site,
+        title: str,
+        port: int = 0,
+        farewell: Callable[[], Awaitable[None]] | None = None,
+        work: Callable[[], Coroutine[None, None, None]] | None = None,
     ):
         logging.getLogger("websockets").setLevel(logging.ERROR)
-        self._site, self.title, self._farewell = site, title, farewell
+        self._site, self.title, self._farewell, self._work = site, title, farewell, work
         self._loop = asyncio.new_event_loop()
         self._done = asyncio.Event()
         self._ready = threading.Event()
@@ -111,8 +118,11 @@ class Serving:
             return
         finally:
             self._ready.set()
+        work = None if self._work is None else asyncio.create_task(self._work())
         async with listening:
             await self._done.wait()
+            if work is not None:
+                work.cancel()
             if self._farewell is not None:
                 await self._farewell()
 

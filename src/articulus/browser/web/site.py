@@ -18,7 +18,7 @@ from articulus.errors import InputError
 log = logging.getLogger("articulus.browser")
 
 CLOSE = 65_536
-"""Size of a message whose sender is disconnected [bytes]."""
+"""Size of a message whose sender is disconnected, if nothing else is said [bytes]."""
 MOST_CLIENTS = 16
 POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'"
 """What a page may load where it has no policy of its own."""
@@ -47,12 +47,20 @@ class Site:
         After which a page that does not answer counts as gone.
     policy : str
         Content-Security-Policy of every answer.
+    largest : int
+        Size of a message whose sender is disconnected [bytes].
     """
 
     def __init__(
-        self, access: Access, pages: Mapping[str, bytes], talk: Talk, silence: float, policy: str = POLICY
+        self,
+        access: Access,
+        pages: Mapping[str, bytes],
+        talk: Talk,
+        silence: float,
+        policy: str = POLICY,
+        largest: int = CLOSE,
     ):
-        self.access, self.pages, self.policy = access, pages, policy
+        self.access, self.pages, self.policy, self.largest = access, pages, policy, largest
         self.url = ""
         self.open = 0
         self._talk, self._silence = talk, silence
@@ -72,7 +80,7 @@ class Site:
                 port,
                 process_request=self._request,
                 compression=None,
-                max_size=CLOSE,
+                max_size=self.largest,
                 ping_interval=0.5 * self._silence,
                 ping_timeout=0.5 * self._silence,
                 server_header=None,

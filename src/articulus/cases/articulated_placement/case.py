@@ -25,9 +25,9 @@ def compute() -> dict:
     passive = placement(arm, candidates, configurations=configurations, feedback=FEEDBACK)
     lqr = placement(arm, candidates, configurations=configurations, criterion="lqr", R=1e-6, modes=2)
     root = candidates[0].name
-    held = ["elbow_place", "tip"]
+    fixed = ["elbow_place", "tip"]
     ends = [configurations[0], configurations[-1]]
-    far, farther = (mode_invariance(truss(EI, eps), ends, modes=4, held=held) for eps in (1e-2, 1e-3))
+    far, farther = (mode_invariance(truss(EI, eps), ends, modes=4, fixed=fixed) for eps in (1e-2, 1e-3))
     first = [locked_modes(arm, q, 2).modal.omega for q in ends]
     return {
         "moment of the bay by voltage [N m/V]": BAY.gain,
@@ -68,11 +68,11 @@ def truss(EI: float, eps: float = 1.0) -> art.Mechanism:
 def link(EI: float, length: float, spans: int, tip: float) -> Modes:
     """Return one link: the deflections by a force and by a moment at its tip, and three modes with its tip held."""
     whole = beam(length, EI=EI, mass_per_length=LINK / length, elements=spans, planes="y", tip_mass=tip)
-    across = np.flatnonzero(whole.freedoms[:, 1] != 0)
+    across = np.flatnonzero(whole.dofs[:, 1] != 0)
     bending = whole.keep(across)
     K, M = bending.K.toarray(), bending.M.toarray()
     static = np.linalg.solve(K, bending.rows(spans)[[1, 5]].T)
-    inside = np.flatnonzero(bending.freedoms[:, 0] != spans)
+    inside = np.flatnonzero(bending.dofs[:, 0] != spans)
     basis = np.hstack(
         [static, np.eye(bending.count)[:, inside] @ normal_modes(bending.keep(inside), 3).shapes]
     )

@@ -63,7 +63,7 @@ def tip_error(arm: art.Mechanism, plant: LinearModel, found: Inversion, step: fl
         sample=40 * step,
         outputs=[],
     )
-    wanted = path(found.end - found.start).position(run.t + found.t[0])[:, 0]
+    wanted = path(found.t_end - found.t0).position(run.t + found.t[0])[:, 0]
     return float(np.abs(run.q @ plant.C[0, : arm.nv] - wanted).max())
 
 

@@ -44,7 +44,7 @@ def uniform(root: Support, tip: Support, elements: int = 48) -> Structure:
 def bending(root: Support, tip: Support, plane: str, elements: int = 48) -> np.ndarray:
     """Return the elastic bending frequencies in one plane [rad/s]."""
     s = uniform(root, tip, elements)
-    mine = np.flatnonzero(np.isin(s.freedoms[:, 1], (1, 5) if plane == "y" else (2, 4)))
+    mine = np.flatnonzero(np.isin(s.dofs[:, 1], (1, 5) if plane == "y" else (2, 4)))
     omega = normal_modes(s.keep(mine)).omega
     return omega[omega > 0]
 
@@ -58,7 +58,7 @@ def family(component: str) -> np.ndarray:
     section = Section(MASS, EA, EI, EI, GJ, rotary=(POLAR, 0.0, 0.0))
     s = straight((1.0, 0.0, 0.0), section, EulerBernoulli, 48, {0: "all"})
     number = ("x", "y", "z", "rx", "ry", "rz").index(component)
-    return normal_modes(s.keep(np.flatnonzero(s.freedoms[:, 1] == number))).omega
+    return normal_modes(s.keep(np.flatnonzero(s.dofs[:, 1] == number))).omega
 
 
 def straight(
@@ -90,7 +90,7 @@ def timoshenko() -> dict:
     def over(elements: int) -> np.ndarray:
         ends = {0: ("x", "y", "z", "rx"), elements: ("y", "z")}
         s = straight((1.0, 0.0, 0.0), section, Timoshenko, elements, ends)
-        mine = np.flatnonzero(np.isin(s.freedoms[:, 1], (1, 5)))
+        mine = np.flatnonzero(np.isin(s.dofs[:, 1], (1, 5)))
         return normal_modes(s.keep(mine)).omega[:4] / exact
 
     coarse, fine = over(32), over(64)

@@ -20,23 +20,23 @@ def compute() -> dict:
     most = 4.1 * column.buckling_loads[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # mode 2, which the layers do not reach, buckles at 4 Euler loads
-        found = buckling_control(column, most, weight=ALPHA)
+        design = buckling_control(column, most, weight=ALPHA)
     A, _ = column.matrices(most, (1, 5))
     opened = np.linalg.eigvals(A)
     mass = np.sqrt(LINE)
     k_s = column.output[0] * mass / np.sqrt(3.0)
-    K = found.gain[0] * mass  # modal coordinates of the source are without the mass
+    K = design.gain[0] * mass  # modal coordinates of the source are without the mass
     return {
         "first and second Euler load [N]": column.buckling_loads[:2],
         "frequencies of modes 1 and 5 without load [rad/s]": modes.omega[[0, 4]],
         "k* [1e-7 N m/V] and k_s [1e4]": [layers.section_gain / 2 / 1e-7, k_s / 1e4],
-        "modes that the layers reach and the gauges see": found.modes,
+        "modes that the layers reach and the gauges see": design.modes,
         "open loop at 4.1 Euler loads: real poles [1/s]": np.sort(opened[np.abs(opened.imag) < 1].real),
         "gain [1e7, 1e5, 1e8, 1e5]": K / [1e7, 1e5, 1e8, 1e5],
-        "closed loop at 4.1 Euler loads: largest real part [1/s]": found.slowest[-1],
-        "closed loop: largest real part over all loads up to there [1/s]": found.slowest.max(),
-        "coefficients of the characteristic polynomial are monotone in the load (1 = yes)": found.monotone,
-        "Kharitonov polynomials are all stable (1 = yes)": found.family.stable,
-        "with modes 7 and 11, fed back through an ideal filter: largest real part [1/s]": found.spillover,
-        "load at which mode 2, which the layers do not reach, buckles [Euler loads]": found.limit / column.buckling_loads[0],
+        "closed loop at 4.1 Euler loads: largest real part [1/s]": design.slowest[-1],
+        "closed loop: largest real part over all loads up to there [1/s]": design.slowest.max(),
+        "coefficients of the characteristic polynomial are monotone in the load (1 = yes)": design.monotone,
+        "Kharitonov polynomials are all stable (1 = yes)": design.family.stable,
+        "with modes 7 and 11, fed back through an ideal filter: largest real part [1/s]": design.spillover,
+        "load at which mode 2, which the layers do not reach, buckles [Euler loads]": design.limit / column.buckling_loads[0],
     }  # fmt: skip

@@ -9,7 +9,7 @@ from casadi import SX
 import articulus as art
 from articulus.cases.checks import relative
 from articulus.dynamics.constraints import constraints
-from articulus.dynamics.loops.operator_form import by_secondary, mobility, operator_form, primary_freedoms
+from articulus.dynamics.loops.operator_form import by_secondary, mobility, operator_form, primary_dofs
 from articulus.dynamics.tree import Tree
 from articulus.model.mechanism import Description, Fixed, Frame
 
@@ -94,7 +94,7 @@ class NumericEquations:
         *found, self.G, gamma, self.W = (np.array(x) for x in numbers(self.q, v, self.f, 0.0))
         self.gamma = gamma.ravel()
         self.direct, self.through_box = [x.ravel() for x in found[:2]], [x.ravel() for x in found[2:]]
-        self.primary = primary_freedoms(Tree(held.description), ["box"])
+        self.primary = primary_dofs(Tree(held.description), ["box"])
 
     def ask(self, name: str, *arguments: np.ndarray, frames: tuple[str, ...] = ()) -> np.ndarray:
         return np.array(self.held.function(name, frames)(*arguments))

@@ -21,12 +21,17 @@ def compute() -> dict:
         name: by_accelerations(system, with_penalty(form), UPRIGHT, RATE, Y1, 1e-8)
         for name, form in forms.items()
     }
+    slow = by_accelerations(system, lambda p: augmented(p, 1e7, 10.0, iterations=1), UPRIGHT, RATE, Y1, 1e-5)
     alf2 = by_momenta(system, UPRIGHT, RATE, Y1, 1e-5, penalty=1e7, frequency=10.0, iterations=10)
     return {
         **joints(),
         **{f"{name}, frequency 20: passages [s]": run.passages for name, run in runs.items()},
         **ends("augmented (ALF1), frequency 20", runs["augmented (ALF1)"]),
         **ends("regularized, frequency 20", runs["regularized"]),
+        "ALF1, frequency 10, one iteration, tolerance 1e-5: fails before 10 s, with frequency 20 it does not (1 = yes)": slow.lost
+        < 10
+        and max(run.lost for run in runs.values()) == 10,
+        "ALF1, frequency 10, one iteration, tolerance 1e-5: time at which the energy is off by 1 J [s]": slow.lost,
         "ALF2, frequency 10: passages": len(alf2.passages),
         **ends("ALF2, frequency 10", alf2),
     }

@@ -9,9 +9,9 @@ import articulus as art
 from articulus.design import (
     Continuation,
     ControlStructure,
+    DesignProgram,
     MeanSquareLimit,
     Point,
-    Program,
     QuadraticSteps,
     RayleighDamping,
     SizedStructure,
@@ -180,7 +180,7 @@ def least_response(areas: tuple[float, ...]) -> float:
 
     free = np.full(36, np.inf)
     names = tuple(f"K{k}" for k in range(36))
-    gains = Program(names, -free, free, evaluate, ("effort",), np.zeros(36, dtype=bool), scale)
+    gains = DesignProgram(names, -free, free, evaluate, ("effort",), np.zeros(36, dtype=bool), scale)
     random = stream(3)
     starts = [20 * np.eye(6).ravel() + spread * random.standard_normal(36) for spread in (0.0, 2.0, 5.0, 5.0)]
     with warnings.catch_warnings():

@@ -71,5 +71,5 @@ def weight(areas: tuple[float, ...]) -> float:
         for (a, b), A in zip(MEMBERS, areas)
     ]
     loose = Structure.assemble(NODES, bars, names=[str(i + 1) for i in range(len(NODES))])
-    x = np.array([component == 0 for _, component in loose.freedoms], dtype=float)
+    x = np.array([component == 0 for _, component in loose.dofs], dtype=float)
     return float(x @ (loose.M @ x) / POUND)

@@ -75,7 +75,7 @@ def start() -> list[float]:
 
 def lines() -> dict[float, Plan]:
     """Return the fastest lines, the softer arm begun at the motion of the stiffer one."""
-    made: dict[float, Plan] = {}
+    plans: dict[float, Plan] = {}
     for EI in (1000.0, 100.0):
         phase = arm(EI).phase(
             start(),
@@ -90,14 +90,14 @@ def lines() -> dict[float, Plan]:
             warnings.simplefilter(
                 "ignore", DoubtfulResult
             )  # the limits are drawn in by more than it tells of
-            made[EI] = solve_problem(
+            plans[EI] = solve_problem(
                 phase,
                 intervals=50,
                 tolerance=1e-6,
-                guess=made.get(1000.0),
+                guess=plans.get(1000.0),
                 options={"ipopt.mu_strategy": "monotone"},
             )
-    return made
+    return plans
 
 
 def plan_torque(plan: Plan) -> float:
@@ -143,6 +143,6 @@ def rigid_time() -> float:
     q = [np.array([first, second - first])]
     for s in np.linspace(0, 1, 61)[1:]:
         point3 = np.append(BEGIN + s * (FINISH - BEGIN), 0.0)
-        q.append(art.inverse_kinematics(m, art.goals.FramePoint("tip", point3), q=q[-1]).q)
+        q.append(art.inverse_kinematics(m, art.goals.FramePoint("tip", point3), guess=q[-1]).q)
     limits = dict(zip(("hub", "elbow"), TORQUE))
     return float(path_speed(m, np.array(q), torque_limit=limits, grid=400).duration)

@@ -22,9 +22,8 @@ FRAMES = ("tip", "elbow", "tip")
 
 def compute() -> dict:
     floating = flexible(gravity=0.0)
-    zeros = [
-        pseudolink(floating, "tip", at=bent_position(angle), weight=0.01).zeros[0] for angle in (45.0, 80.0)
-    ]
+    bent = [pseudolink(floating, "tip", at=bent_position(angle), weight=0.01) for angle in (45.0, 80.0)]
+    zeros = [one.zeros[0] for one in bent]
     arm = flexible(gravity=9.81)
     along = [dict(zip(("q1", "q2", "q3"), START + share * TURN)) for share in np.linspace(0.0, 1.0, 9)]
     design = pseudolink(arm, FRAMES, at=along, weight=0.01)
@@ -45,6 +44,24 @@ def compute() -> dict:
         "peak torques of the rigid arm, links of 0.05 m [N m]": thick,
         "peak torques of the run are at least 5 times less than those of links of 0.05 m (1 = yes)": bool((np.abs(run["tau"][:, [0, 1, 4]]).max(0) * 5 < thick).all()),
         **two_rates(),
+        **beside_tables(floating, bent[0]),
+    }  # fmt: skip
+
+
+def beside_tables(arm: art.Mechanism, design: PseudolinkDesign) -> dict:
+    """Return what tables 4.1 to 4.3 print, at q3 = 45 deg."""
+    q, still = np.array(arm.positions(bent_position(45.0)), dtype=float), np.zeros(arm.nv)
+    tangent, _, H = arm.inverse_dynamics_derivatives(q, still, still)
+    own = [arm.v_names.index(name) for name in ("link2.z1", "link3.z1")]
+    inside = design.zeros[0][np.abs(design.zeros[0].imag) < 1e-6 * np.abs(design.zeros[0])]
+    across = design.zeros[0][np.abs(design.zeros[0].imag) >= 1e-6 * np.abs(design.zeros[0])]
+    decay = np.sort(-design.fast_poles[0].real)
+    return {
+        "table 4.1: frequencies of links 2 and 3 alone with the payload, q3 = 45 deg [Hz]": np.sqrt(np.diag(tangent)[own] / np.diag(H)[own]) / (2 * np.pi),
+        "table 4.1: what the printed masses and lengths give for them [Hz]": np.sqrt(np.diag(tangent)[own] / np.diag(H)[own]) / (2 * np.pi),
+        "table 4.2: poles of the flexible subsystem in the plane, largest real and imaginary part [1/s]": [inside.real.max(), inside.imag.max()],
+        "table 4.2: poles of the flexible subsystem across it, largest real and imaginary part [1/s]": [across.real.max(), across.imag.max()],
+        "table 4.3: slowest and fastest decay of the flexible subsystem with feedback [1/s]": decay[[0, -1]],
     }  # fmt: skip
 
 
@@ -67,7 +84,7 @@ def link(radius: float, payload: float) -> Modes:
     bare = whole(0.0)
     basis = np.zeros((bare.count, 2))
     for k, family in enumerate(((1, 5), (2, 4))):
-        mine = np.flatnonzero(np.isin(bare.freedoms[:, 1], family))
+        mine = np.flatnonzero(np.isin(bare.dofs[:, 1], family))
         basis[mine, k] = normal_modes(bare.keep(mine), 1).shapes[:, 0]
     return modes_of(whole(payload), basis, stations={"root": 0, "tip": 16}, damping=0.0, names=["y1", "z1"])
 

@@ -36,8 +36,8 @@ def one_link() -> dict:
 def open_chain() -> dict:
     plain = arm()
     start = {"shoulder": -0.6, "elbow": 2.2}
-    found = tip_torques(plain, "tip", STROKE, JOINTS, q=start)
-    other = tip_torques(plain, "tip", STROKE, JOINTS, q=start, method="fixed_point")
+    found = tip_torques(plain, "tip", STROKE, JOINTS, guess=start)
+    other = tip_torques(plain, "tip", STROKE, JOINTS, guess=start, method="fixed_point")
     off, rigid = (error(plain, found, inputs) for inputs in (None, found.figures["rigid_inputs"]))
     finer = error(arm(3), found)
     apart = np.abs(found.inputs - other.inputs).max() / np.abs(found.inputs).max()
@@ -48,7 +48,7 @@ def open_chain() -> dict:
         "arm: torques begin before and end after the motion (1 if so)": found.pre > 0.05
         and found.post > 0.05,
         "arm: rigid torques are off by 10 mm and leave 1 mm of vibration (1 if so)": rigid.max() > 0.01
-        and np.ptp(rigid[found.t > found.end], axis=0).max() > 1e-3,
+        and np.ptp(rigid[found.t > found.t_end], axis=0).max() > 1e-3,
         "arm of 3 modes a link under the torques of 2: off by a tenth of that at most (1 if so)": finer.max()
         < 0.1 * rigid.max(),
     }
@@ -58,7 +58,7 @@ def closed_chain() -> dict:
     plain = five_bar()
     start = {"joint1": 2.2, "joint2": -1.4, "joint3": 0.9, "joint4": 1.4}
     path = Line((0.32, 0.83), (0.47, 0.98), Profile(1.0, law="sine"))
-    found = tip_torques(plain, "tip", path, ("joint1", "joint3"), q=start)
+    found = tip_torques(plain, "tip", path, ("joint1", "joint3"), guess=start)
     off, rigid = (error(plain, found, inputs) for inputs in (None, found.figures["rigid_inputs"]))
     return {
         "five-bar: inverse torques move the end point to 1e-9 m, all checks hold (1 if so)": off.max() < 1e-9

@@ -27,7 +27,7 @@ def five_bar(modes: int = 2) -> art.Mechanism:
     """Return the closed chain: four links of 0.6 m, motors at the ground (joints 1 and 3), end point at joint 5.
 
     The spacing of the ground joints, 0.6 m, and the damping ratio, 0.02, are assumed: without damping the outer links, hinged at both
-    ends, vibrate for ever while the end point is held.
+    ends, vibrate forever while the end point is held.
     """
     m = art.Mechanism("flexible five-bar", gravity=(0, 0, 0))
     area, second_moment = SECTIONS[1]

@@ -41,13 +41,13 @@ def link(load: float, root: Literal["clamped", "pinned"] = "clamped") -> Structu
     """Return a link with its lumped masses spread along it and its tip load."""
     line = LUMPED / LENGTH + DENSITY * AREA
     whole = beam(LENGTH, EI=EI, mass_per_length=line, elements=SPANS, planes="y", tip_mass=load, root=root)
-    return whole.keep(np.flatnonzero(whole.freedoms[:, 1] != 0))
+    return whole.keep(np.flatnonzero(whole.dofs[:, 1] != 0))
 
 
 def one_link(active: tuple[int, ...] | list[int]) -> Inversion:
     """Return the inversion of link 2 turning by 22.5 degrees: no Coriolis forces, no damping."""
     held = link(LOADS[1], "pinned")
-    places = [tuple(row) for row in held.freedoms]
+    places = [tuple(row) for row in held.dofs]
     M, K = (np.asarray(X.toarray()) if hasattr(X, "toarray") else X for X in (held.M, held.K))
     row = {at: np.eye(len(places))[k] for k, at in enumerate(places)}
     piezos = [MOMENT * (row[span, SLOPE] - row[span - 1, SLOPE]) for span in active]
@@ -57,12 +57,12 @@ def one_link(active: tuple[int, ...] | list[int]) -> Inversion:
     force = -np.outer(turn.derivatives(t, 2)[2], M @ rigid)
     columns = np.array(piezos).T if piezos else None
     return minimal_vibration(
-        M, None, K, row[0, SLOPE], columns, row[SPANS, ACROSS], force, t, start=0.0, end=DURATION
+        M, None, K, row[0, SLOPE], columns, row[SPANS, ACROSS], force, t, t0=0.0, t_end=DURATION
     )
 
 
 def figures(found: Inversion, what: str) -> dict:
-    places = [tuple(row) for row in link(LOADS[1], "pinned").freedoms]
+    places = [tuple(row) for row in link(LOADS[1], "pinned").dofs]
     hub, mid = (
         np.abs(np.asarray(found.states)[:, places.index(at)]).max()
         for at in ((0, SLOPE), (SPANS // 2, ACROSS))

@@ -31,7 +31,7 @@ def compute() -> dict:
     cost = select(best.closed, [0], [0, 1]).response(np.geomspace(0.01, 1e5, 200))
     size = np.linalg.norm(cost, axis=(1, 2))
     tests = mixsyn(PLANT, sensitivity(1.0), None, W3, gamma=1.0).checks
-    h2 = h2syn(augw(PLANT, (np.array([1.0]), np.array([0.2, 1.0])), 0.1), 1, 1)
+    h2 = h2syn(augw(PLANT, (np.array([1.0]), np.array([0.2, 1.0])), 0.1), measured=1, commands=1)
     h2_peak = float(hinfnorm(select(h2.closed, [0], [0, 1])))
     return {
         "limiting rho": rho,

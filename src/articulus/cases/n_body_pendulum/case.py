@@ -23,7 +23,7 @@ STENCIL = np.array([1.0, -8.0, 0.0, 8.0, -1.0]) / 12
 STEP = 1e-3
 """Of those differences [s]."""
 FINE = 1e4
-"""Inverse step at which the first correction is looked at, and twice as much [1/s]."""
+"""Inverse step at which the first correction is examined, and twice as much [1/s]."""
 END, OUTPUT = 0.5, 0.01
 """Duration of a run, half of that in the paper, and output step [s]."""
 

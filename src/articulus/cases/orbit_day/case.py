@@ -10,7 +10,8 @@ import numpy as np
 
 import articulus as art
 from articulus import spacecraft as sc
-from articulus.simulation.loop.components import CentralGravity, HarmonicGravity
+from articulus.simulation.loop.components import CentralGravity
+from articulus.simulation.loop.components.spacecraft import HarmonicGravity
 
 DAY, STEP, EPOCH = 86400.0, 60.0, "2025-03-20T09:01:00Z"
 FIELD = sc.GravityField.read("egm2008")

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 
 from articulus.design import Front, ModalRatio, RegulatorCost, SizedStructure, TradeOff
-from articulus.design.tapered_beam import held, stepped_beam, tapered_beam
+from articulus.design.tapered_beam import constrain, stepped_beam, tapered_beam
 
 LENGTH, DENSITY, MODULUS, WIDTH, HUB = 45.0, 1660.0, 9.56e10, 1e-3, 50.0
 EFFORT = 1e-4
@@ -101,7 +101,7 @@ def cantilever() -> SizedStructure:
     M, K, weights = stepped_beam(LENGTH, 3, DENSITY, MODULUS)
     free, unit = np.arange(2, 8), np.eye(6)
     return SizedStructure(
-        ("a1", "a2", "a3"), held(M, free), held(K, free), weights, unit[:, [4]], unit[:, [0, 2, 4]], np.zeros((0, 6)),
+        ("a1", "a2", "a3"), constrain(M, free), constrain(K, free), weights, unit[:, [4]], unit[:, [0, 2, 4]], np.zeros((0, 6)),
         damping=ModalRatio(0.005),
     )  # fmt: skip
 
@@ -112,7 +112,7 @@ def hub_and_beam() -> SizedStructure:
     free, unit = np.arange(1, 8), np.eye(7)
     hub = HUB * np.outer(unit[0], unit[0])
     return SizedStructure(
-        ("d1", "d2", "d3", "d4"), held(M, free, hub), held(K, free), weights, unit[:, [0]], unit[:, [5]], unit[[5]],
+        ("d1", "d2", "d3", "d4"), constrain(M, free, hub), constrain(K, free), weights, unit[:, [0]], unit[:, [5]], unit[[5]],
         damping=ModalRatio(0.005),
     )  # fmt: skip
 

@@ -151,13 +151,13 @@ def heat() -> dict:
     for m, k, q, g, c, theta0, h in 10.0 ** rng.uniform(-1.5, 1.5, size=(300, 7)):
         step = Thermoelastic([[m]], [[0.0]], [[k]], [[c]], [[q]], [[g]], theta0, h)
         ones = np.eye(3)[..., None]
-        found = np.linalg.eigvals(np.array([np.concatenate(step.advance(*e)) for e in ones]).T)
+        eigenvalues = np.linalg.eigvals(np.array([np.concatenate(step.advance(*e)) for e in ones]).T)
         d, w2, b = h / 2, k / m, theta0 * c * c / (q * m)
         z = np.roots([1, d * g / q, d**2 * w2 + d**2 * b * (1 + d**2 * w2), d**3 * g / q * w2])
         expected = np.sort(np.abs((1 + z) / (1 - z)))
         worst, largest = (
-            max(worst, np.abs(np.sort(np.abs(found)) - expected).max()),
-            max(largest, np.abs(found).max()),
+            max(worst, np.abs(np.sort(np.abs(eigenvalues)) - expected).max()),
+            max(largest, np.abs(eigenvalues).max()),
         )
     A = np.array([[0.0, 1, 0], [-4, -0.1, 1], [0, -0.5, -0.3]])
     there = scipy.linalg.expm(2 * A) @ [1.0, 0.0, 0.2]

@@ -56,7 +56,7 @@ def beside_the_tip() -> dict:
     """Return the least sum of u_y^2 + u_z^2 + |r|^2 turn^2."""
     s = offset_body()
     rows = s.B.T[:3] * np.array([1.0, 1.0, np.linalg.norm(OFFSET)])[:, None]
-    design = rate_feedback(s, SENSOR, ACTUATOR, outputs=rows)
+    design = rate_feedback(s, sensor_noise=SENSOR, actuator_noise=ACTUATOR, outputs=rows)
     m = design.plant
     seen = np.hstack([rows, np.zeros_like(rows)])
     P = riccati(m.A.T, m.C.T, ACTUATOR * m.B @ m.B.T, SENSOR * np.eye(5), period=None, method="filter").X
@@ -74,7 +74,7 @@ def beside_the_tip() -> dict:
 
 def tip_in_a_plane() -> dict:
     s = cantilever()
-    design = rate_feedback(s, SENSOR, ACTUATOR)
+    design = rate_feedback(s, sensor_noise=SENSOR, actuator_noise=ACTUATOR)
     m, n = design.plant, s.count
     tip = np.concatenate([s.B[:, 0], np.zeros(n)])
     P = riccati(m.A.T, m.C.T, ACTUATOR * m.B @ m.B.T, SENSOR * np.eye(2), period=None, method="filter").X

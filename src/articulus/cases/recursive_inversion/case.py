@@ -27,8 +27,8 @@ def compute() -> dict:
     chain = arm(2)
     start = chain.pose("tip", chain.positions(START))[:2, 3]
     path = Line(start, start + np.array([STROKE, 0.0]), Profile(DURATION, law="sine"))
-    recursive = link_by_link(chain, "tip", path, q=START)
-    whole = tip_torques(chain, "tip", path, ["shoulder", "elbow"], q=START)
+    recursive = link_by_link(chain, "tip", path, guess=START)
+    whole = tip_torques(chain, "tip", path, ["shoulder", "elbow"], guess=START)
     rigid = np.array(whole.figures["rigid_inputs"])
     t = np.linspace(max(recursive.t[0], whole.t[0]), min(recursive.t[-1], whole.t[-1]), 2001)
     apart = CubicSpline(recursive.t, recursive.inputs)(t) - CubicSpline(whole.t, whole.inputs)(t)

@@ -16,19 +16,19 @@ STEP = 5e-3  # s
 
 
 def compute() -> dict:
-    held = beam(LENGTH, EI=EI, EA=EA, mass_per_length=DENSITY, elements=ELEMENTS, tip_mass=TIP)
-    body = modes_of(held, np.eye(held.count), origin=0).at_level("inconsistent")
+    structure = beam(LENGTH, EI=EI, EA=EA, mass_per_length=DENSITY, elements=ELEMENTS, tip_mass=TIP)
+    body = modes_of(structure, np.eye(structure.count), origin=0).at_level("inconsistent")
     frame = (
         art.Mechanism("beam", gravity=(0, 0, 0))
         .flexible("beam", body)
         .joint("flight", art.Free(), "ground", "beam")
     )
     x, dm = masses()
-    N = np.array([shapes(held, at) for at in x])
+    N = np.array([shapes(structure, at) for at in x])
     mass = np.einsum("pai,p,paj->ij", N, dm, N)
     turned = np.einsum("pi,p,pj->ij", N[:, 1], dm, N[:, 0]) - np.einsum("pi,p,pj->ij", N[:, 0], dm, N[:, 1])
     plane = np.einsum("pai,p,paj->ij", N[:, :2], dm, N[:, :2])
-    inertia = FrameForces(frame, held.count)
+    inertia = FrameForces(frame, structure.count)
     still, spin = np.zeros(6), np.append(Z, np.zeros(3))
     by_position = inertia.by("eta", still, still)
     loads = [
@@ -37,7 +37,7 @@ def compute() -> dict:
         *(np.einsum("pi,p->i", N[:, a], dm) for a in (0, 1)),
     ]
     units = np.vstack([spin, np.eye(6)[3:5]])
-    found = [inertia(spin, still), *(inertia(still, unit) for unit in units)]
+    inertias = [inertia(spin, still), *(inertia(still, unit) for unit in units)]
     return {
         "mass matrix int N' N dm": relative(inertia.by("acceleration", still, still), mass),
         "Coriolis matrix for w_h = 1: 2 int (N_y' N_x - N_x' N_y) dm": relative(
@@ -49,7 +49,7 @@ def compute() -> dict:
         "centrifugal matrix for w_h = 1: -int (N_x' N_x + N_y' N_y) dm": relative(
             inertia.by("eta", spin, still) - by_position, -plane
         ),
-        "forces on the undeformed beam for w_h = 1, al_h = 1, a_hx = 1, a_hy = 1": relative(found, loads),
+        "forces on the undeformed beam for w_h = 1, al_h = 1, a_hx = 1, a_hy = 1": relative(inertias, loads),
         **in_space(inertia, N, x, dm, body.stiffness),
     }
 
@@ -98,7 +98,7 @@ def shapes(held: Structure, x: float) -> np.ndarray:
             4: (2, -turn[end]),
         }
         for i in held.where(node):
-            axis, value = values[held.freedoms[i, 1]]
+            axis, value = values[held.dofs[i, 1]]
             out[axis, i] = value
     return out
 
@@ -120,14 +120,14 @@ def in_space(
     points = np.array([positions(k * STEP) for k in range(-3, 4)])
     forces = dm[:, None] * np.tensordot(STENCIL, points, 1) / STEP**2
     w, w_rate = np.array([roll, 0.0, turn]), np.array([roll_rate, turn * roll, turn_rate])
-    found = inertia.whole(
+    inertias = inertia.whole(
         np.append(w, v), np.append(w_rate, a - np.cross(w, v)), eta=eta, rate=rate, acceleration=acceleration
     )
     wrench = np.append(np.cross(points[3], forces).sum(axis=0), forces.sum(axis=0))
     modal = np.einsum("pai,pa->i", N, forces)
     return {
         "motion in space: modal forces by finite differences of the positions of all points": relative(
-            found[6:] - stiffness @ eta, modal
+            inertias[6:] - stiffness @ eta, modal
         ),
-        "motion in space: wrench at the hub by finite differences": relative(found[:6], wrench),
+        "motion in space: wrench at the hub by finite differences": relative(inertias[:6], wrench),
     }

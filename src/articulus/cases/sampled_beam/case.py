@@ -64,7 +64,7 @@ def factors() -> dict:
 def optimal() -> dict:
     """Return the controller on samples beside that of Riccati equations, for a rational plant; and for the beam."""
     grid = FrequencyGrid(1.0, 2048)
-    found = wiener_hopf(
+    optimum = wiener_hopf(
         lambda w: 1 / (1j * w + 1) / (1j * w + 2),
         lambda w: np.abs(1 / (1j * w + 0.5)) ** 2,
         0.01,
@@ -77,12 +77,12 @@ def optimal() -> dict:
     D = [[0, 0, 0], [0, 0, np.sqrt(WEIGHT)], [0, 0.1, 0]]
     by_states = h2syn(of_matrices(A, B, C, D), commands=1, measured=1)
     omega = np.array([0.1, 1.0, 5.0])
-    gap = np.abs(found.response(omega) / by_states.controller.response(omega) - 1).max()
+    gap = np.abs(optimum.response(omega) / by_states.controller.response(omega) - 1).max()
     flexible = wiener_hopf(
         beam, lambda w: np.abs(1 / (1j * w + 0.05)) ** 2, 0.01, WEIGHT, FrequencyGrid(1.0, 2**14)
     )
     return {
-        "rational plant: cost over the square of the H2 norm by Riccati equations": found.cost
+        "rational plant: cost over the square of the H2 norm by Riccati equations": optimum.cost
         / by_states.norm**2,
         "rational plant: controller beside that of Riccati equations, relative": gap,
         "beam: control lowers the cost (1 = yes)": flexible.cost < flexible.open_cost,

@@ -1,6 +1,6 @@
 """The tip of an arm of two links is caught by a pin at 1 s: with an impact, and by motors that make it arrive at rest.
 
-Both motions start alike. The first goes on at a constant velocity of the tip, the second by `ServoConstraints` with an `arrival`.
+Both motions start alike. The first continues at a constant velocity of the tip, the second by `ServoConstraints` with an `arrival`.
 """
 
 import numpy as np

@@ -30,5 +30,5 @@ def compute() -> dict:
 def parameters(supports: dict[str, Components], count: int, elements: int = 20) -> np.ndarray:
     """Return omega a^2 sqrt(rho h / D) of the modes of bending."""
     whole = panel(1.0, 1.0, PLATE, elements=(elements, elements), supports=supports)
-    bending = whole.keep(np.flatnonzero(np.isin(whole.freedoms[:, 1], (2, 3, 4))))
+    bending = whole.keep(np.flatnonzero(np.isin(whole.dofs[:, 1], (2, 3, 4))))
     return normal_modes(bending, count).omega / UNIT

@@ -26,7 +26,7 @@ def inverse(amplitude: float, method: str = "collocation", tolerance: float = 1e
     """Return the inverse for amplitude (1 - cos t), from 0 to 2 pi; x3 and x4 are the internal coordinates."""
     system, t = plant(), SX.sym("t")
     goal = (t, amplitude * (1 - ca.cos(t)))
-    return stable_inversion(system, goal, method, start=0.0, end=END, eta=system.x[2:], tolerance=tolerance)
+    return stable_inversion(system, goal, method, t0=0.0, t_end=END, eta=system.x[2:], tolerance=tolerance)
 
 
 def compute() -> dict:
@@ -35,9 +35,9 @@ def compute() -> dict:
     found, swept, small = inverse(PRINTED), inverse(PRINTED, "picard"), inverse(SMALL)
     at = {name: _at(found, t) for name, t in (("0", 0.0), ("pi", np.pi), ("pi/2", np.pi / 2))}
     early = found.figures["eta"][found.t < 0]
-    open_loop = [forward_run(system, small, begin=-p, end=8.0, rtol=1e-7).error for p in PREVIEWS]
-    diverged = [forward_run(system, found, begin=-p, end=6.0, rtol=1e-7).diverged or np.inf for p in PREVIEWS]
-    tracked = forward_run(system, found, "lqr", begin=-14.0, end=7.0, rtol=1e-7)
+    open_loop = [forward_run(system, small, t0=-p, t_end=8.0, rtol=1e-7).error for p in PREVIEWS]
+    diverged = [forward_run(system, found, t0=-p, t_end=6.0, rtol=1e-7).diverged or np.inf for p in PREVIEWS]
+    tracked = forward_run(system, found, "lqr", t0=-14.0, t_end=7.0, rtol=1e-7)
     manifold = output_regulator(system)
     off, after = transients(system, manifold, SMALL)
     return {

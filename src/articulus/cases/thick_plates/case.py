@@ -20,21 +20,21 @@ SKIN, CORE = Ply(0.025, 1000.0, nu12=0.3), Ply(0.95, 1.0, nu12=0.3)
 
 def compute() -> dict:
     plates = [Plate.isotropic(h, 2e11, 0.3, 7800.0) for h in THICKNESSES]
-    found = [supported_plate(plate) for plate in plates]
+    results = [supported_plate(plate) for plate in plates]
     pressed = [deflections(plate, SUPPORTED) for plate in plates]
     plies = [Ply(0.25, 25.0, 1.0, 0.25, 0.5, 1.0, np.radians(a), G13=0.5, G23=0.2) for a in (0, 90, 90, 0)]
     usual = replace(Plate.laminate(plies), shear=np.diag([0.35, 0.35]) * 5 / 6)
     one = Plate.isotropic(0.02, 2e11, 0.3, 7800.0)
     return {
         "supported square plates, h / a = 1e-4, 0.01, 0.1, 0.2: deflection of the middle over the closed form": [
-            w for w, _ in found
+            w for w, _ in results
         ],
         "supported square plates, h / a = 1e-4, 0.01, 0.1, 0.2: 100 w D / q a^4": [w for w, _ in pressed],
         "the same plates: lowest frequency, omega a^2 sqrt(m / D)": [omega for _, omega in pressed],
         "square plates, two sides supported and two clamped, h / a = 0.01, 0.1, 0.2: 100 w D / q a^4": [
             deflections(plate, CLAMPED)[0] for plate in plates[1:]
         ],
-        "the same plates: four frequencies, mean ratio to the closed form": [float(f.mean()) for _, f in found],
+        "the same plates: four frequencies, mean ratio to the closed form": [float(f.mean()) for _, f in results],
         "cross-ply [0/90/90/0], shear factor 5/6, a / h = 4, 10, 100: 100 w E2 h^3 / q a^4": [
             100 / a**4 * sine(usual, a, a, (ELEMENTS, ELEMENTS)) for a in (4.0, 10.0, 100.0)
         ],

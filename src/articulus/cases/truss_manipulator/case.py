@@ -43,7 +43,7 @@ def compute() -> dict:
     }
     parallel = follow_curve(truss, poses, obstacles=CUBES, margin=MARGIN, bays="parallel")
     alone = {"all nodes": track_nodes(truss, poses), "curve": follow_curve(truss, poses)}
-    out: dict = {"degrees of freedom": truss.freedom}
+    out: dict = {"degrees of freedom": truss.dof}
     for name, motion in motions.items():
         pose, rods = errors(motion, poses)
         out |= {

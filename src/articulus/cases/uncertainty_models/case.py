@@ -1,11 +1,12 @@
 """Three transfer functions with uncertain coefficients as M and Delta: sizes of Delta, and that they are the same functions."""
 
 from collections.abc import Callable
+from itertools import combinations_with_replacement, pairwise
 
 import numpy as np
 
-from articulus.control import UncertainModel, uncertain
-from articulus.control.robust import cascade
+from articulus.control import uncertain
+from articulus.control.robust import UncertainModel, cascade
 
 FIRST = {
     "al1": 1.3,
@@ -36,9 +37,35 @@ def compute() -> dict:
         out[f"example {name}: response over that of the transfer function, real and imaginary part"] = ratio(
             model, exact
         )
+        one, two = (weigh(found) for found in terms(model, nominal))
+        out[f"example {name}: terms of first order, entries weighed by 1, 2, 3, ... row by row"] = one
+        out[f"example {name}: terms of second order, likewise"] = two
         if name == "7.1":
             out["example 7.1: highest order of cross terms"] = order(model)
     return out
+
+
+def terms(model: UncertainModel, nominal: dict) -> tuple[np.ndarray, np.ndarray]:
+    """Return what does not depend on the scaling of Delta: terms of the state matrices in the parameters and in pairs of them."""
+    M, k = model.model, model.structure.rows
+    L, R, D = np.vstack([M.B[:, :k], M.D[k:, :k]]), np.hstack([M.C[:k], M.D[:k, k:]]), M.D[:k, :k]
+    ends = np.cumsum([0, *(block.rows for block in model.structure.blocks)])
+    own = [np.arange(a, b) for a, b in pairwise(ends)]
+    half = [0.225 * x for x in nominal.values()]  # Delta is 1 at the ends of the ranges
+    one = [L[:, i] @ R[i] / r for i, r in zip(own, half)]
+    two = []
+    for (a, i), (b, j) in combinations_with_replacement(enumerate(own), 2):
+        across = L[:, i] @ D[np.ix_(i, j)] @ R[j]
+        if a != b:
+            across = across + L[:, j] @ D[np.ix_(j, i)] @ R[i]
+        two.append(across / (half[a] * half[b]))
+    return np.array(one), np.array(two)
+
+
+def weigh(found: np.ndarray) -> np.ndarray:
+    """Return one number for each matrix, in which no two entries count alike."""
+    flat = found.reshape(len(found), -1)
+    return flat @ np.arange(1, flat.shape[1] + 1)
 
 
 def first(p: dict) -> tuple:

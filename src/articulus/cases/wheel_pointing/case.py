@@ -51,9 +51,9 @@ def parts() -> list:
         )
         for axis, name, speed, rate in zip(AXES, NAMES, SPEEDS, RATES)
     ]
-    law = c.MrpFeedback("hub", stiffness=3.5, damping=30.0, period=STEP, name="law")
-    share = c.TorqueAllocation("law.torque", AXES, NAMES)
-    return [c.CentralGravity(mu=MU), c.InertialPointing(), law, share, *wheels]
+    law = c.spacecraft.MrpFeedback("hub", stiffness=3.5, damping=30.0, period=STEP, name="law")
+    share = c.spacecraft.TorqueAllocation("law.torque", AXES, NAMES)
+    return [c.CentralGravity(mu=MU), c.spacecraft.InertialPointing(), law, share, *wheels]
 
 
 def start() -> tuple[np.ndarray, np.ndarray]:

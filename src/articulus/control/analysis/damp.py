@@ -21,7 +21,7 @@ class ModeTable:
     Parameters
     ----------
     poles : complex array, (n,) [rad/s]
-        Of a sampled plant log(z) / period.
+        Poles; log(z) / period for a sampled plant.
     omega : array, (n,) [rad/s]
         Natural frequency, the size of the pole.
     damping : array, (n,) [-]

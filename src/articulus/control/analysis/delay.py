@@ -23,7 +23,7 @@ Delays = float | Mapping[str, float] | Sequence[float]
 
 @dataclass(frozen=True, eq=False)
 class DelayedModel:
-    """Continuous models one after the other, each behind delays of its inputs: H_k exp(-s T_k) ... H_1 exp(-s T_1).
+    """Continuous models one after another, each behind delays of its inputs: H_k exp(-s T_k) ... H_1 exp(-s T_1).
 
     Made by `with_delays`; `open_loop` and `margins` take it. Its frequency response is exact.
 
@@ -56,7 +56,7 @@ class DelayedModel:
         return float(sum(delays.max(initial=0.0) for delays, _ in self.parts))
 
     @property
-    def undelayed(self) -> LinearModel:
+    def without_delay(self) -> LinearModel:
         """The same without its delays."""
         model = self.parts[0][1]
         for _, part in self.parts[1:]:

@@ -24,7 +24,7 @@ def unstable_poles(loop: DelayedModel, grid: np.ndarray) -> int:
     grid : array [rad/s]
         Frequencies to begin with; more are put in where the phase changes fast.
     """
-    plain = loop.undelayed
+    plain = loop.without_delay
     through = float(np.linalg.norm(plain.D, 2))
     if through >= 1.0:
         raise InputError(
@@ -47,7 +47,7 @@ def unstable_poles(loop: DelayedModel, grid: np.ndarray) -> int:
         )
     else:
         raise NumericalError(
-            "margins: the closed loop has a pole on the boundary of stability, or so near that it cannot be told"
+            "margins: the closed loop has a pole on the boundary of stability, or too close to decide"
         )
     turn = np.angle(values[1:] / values[:-1]).sum() - np.angle(
         values[-1]

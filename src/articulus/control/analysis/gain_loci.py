@@ -104,7 +104,7 @@ def gain_loci(loop: Any, omega: Any = None, *, at: str = "commands") -> GainLoci
     omega : array, (n,) [rad/s]
         Frequencies to begin with; more are put in where a locus turns fast. A decade beyond slowest and fastest pole if not given.
     at : str
-        Of a Design: where its loop is cut, "commands" or "measured".
+        Where the loop of a Design is cut, "commands" or "measured".
 
     Raises
     ------
@@ -116,8 +116,8 @@ def gain_loci(loop: Any, omega: Any = None, *, at: str = "commands") -> GainLoci
     DoubtfulResult
         A locus passes through -1: the closed loop is at the boundary of stability.
     """
-    found = open_loop(loop, at=at) if isinstance(loop, Design) else loop
-    L = as_plant(found, "gain_loci")
+    cut = open_loop(loop, at=at) if isinstance(loop, Design) else loop
+    L = as_plant(cut, "gain_loci")
     if len(L.inputs) != len(L.outputs) or not L.inputs:
         raise InputError(
             f"gain_loci: found a loop of {len(L.inputs)} inputs and {len(L.outputs)} outputs; expected as many"
@@ -157,7 +157,7 @@ def gain_loci(loop: Any, omega: Any = None, *, at: str = "commands") -> GainLoci
 
 def _touching(w: float) -> NumericalError:
     return NumericalError(
-        f"gain_loci: near {w:.6g} rad/s a locus passes through -1, or so near that it cannot be told: the closed loop is at the boundary of stability"
+        f"gain_loci: near {w:.6g} rad/s a locus passes through -1, or too close to decide: the closed loop is at the boundary of stability"
     )
 
 

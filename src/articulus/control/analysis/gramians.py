@@ -16,7 +16,7 @@ from articulus.numerics.gramians import gramian_root
 def gram(plant: Any, which: str = "c") -> np.ndarray:
     """Return a Gramian, (n, n): controllability ("c"), A P + P A' + B B' = 0, or observability ("o"), A'Q + Q A + C'C = 0.
 
-    Of a sampled plant: A P A' - P + B B' = 0 and A'Q A - Q + C'C = 0. The plant must be asymptotically stable.
+    For a sampled plant: A P A' - P + B B' = 0 and A'Q A - Q + C'C = 0. The plant must be asymptotically stable.
     """
     model, d = scale_states(as_plant(plant, "gram"))
     require_stable(model, "gram")

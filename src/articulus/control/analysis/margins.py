@@ -6,6 +6,7 @@ margins and sensitivity peaks also of all channels at once (Seiler, Packard & Ga
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,8 @@ from articulus.linear.response import Transfer
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+NO_GAIN = 1e4 * np.finfo(float).eps
+"""Factor of a gain that counts as zero: the sensitivity of such a loop is rounding, and so is the phase (a rigid motion far below its loop)."""
 OFF_POLES = 1e-7
 """Relative amount by which frequencies lie beside undamped poles, at which the loop is infinite."""
 POINTS = 400
@@ -115,9 +118,9 @@ class Margins:
     ----------
     channels : tuple of ChannelMargins
     disk : DiskMargin
-        Of all channels at once, for changes that may also couple them: safe, and small where channels differ.
+        Disk margin of all channels at once, for changes that may also couple them: safe, and small where channels differ.
     independent : DiskMargin or None
-        Of all channels at once, each with a change of its own; only if asked for.
+        Disk margin of all channels at once, each with its own change; computed only on request.
     sensitivity, complementary : Norm
         Peaks of the largest singular value of (I + L)^-1 and L (I + L)^-1.
     unstable : int
@@ -183,7 +186,7 @@ def margins(loop: Any, *, at: str = "commands", independent: bool = False) -> Ma
     loop : Design, DelayedModel, or see `as_plant`
         L, with as many outputs as inputs; see `open_loop` for the sign. Of a Design, its own loop.
     at : str
-        Of a Design: where its loop is cut, "commands" or "measured".
+        Where the loop of a Design is cut, "commands" or "measured".
     independent : bool
         Also compute the disk margin for changes of all channels at once, each with its own, by `robstab`; takes longer.
 
@@ -220,7 +223,7 @@ def _channel(curve: _Curve, name: str, i: int) -> ChannelMargins:
         factor = -1.0 / value
         if factor > 1:
             ups.append((factor, omega))
-        else:
+        elif factor > NO_GAIN:
             downs.append((factor, omega))
     phases, delays = [(np.inf, np.nan)], [(np.inf, np.nan)]
     for omega in _gain_crossings(curve, i, w, values):
@@ -254,11 +257,11 @@ def _gain_crossings(curve: _Curve, i: int, w: np.ndarray, values: np.ndarray) ->
                 levels.append(sign * float(best.fun))
     order = np.argsort(points, kind="stable")
     p, v = np.array(points)[order], np.array(levels)[order]
-    found = [float(x) for x in p[v == 0.0]]
+    crossings = [float(x) for x in p[v == 0.0]]
     for j in np.flatnonzero(v[1:] * v[:-1] < 0):
         if np.isfinite(v[j]) and np.isfinite(v[j + 1]):
-            found.append(float(brentq(level, p[j], p[j + 1], xtol=1e-14 * p[j + 1], rtol=1e-13)))
-    return found
+            crossings.append(_root(level, p[j], p[j + 1]))
+    return crossings
 
 
 def _phase_crossings(curve: _Curve, i: int, w: np.ndarray, values: np.ndarray) -> list[tuple[float, float]]:
@@ -272,11 +275,19 @@ def _phase_crossings(curve: _Curve, i: int, w: np.ndarray, values: np.ndarray) -
     found = [(omega, value) for omega, value in curve.ends(i) if value < 0]
     for k in np.flatnonzero(values.imag[1:] * values.imag[:-1] < 0):
         if min(values.real[k], values.real[k + 1]) < 0:
-            omega = float(brentq(part, w[k], w[k + 1], xtol=1e-14 * w[k + 1], rtol=1e-13))
+            omega = _root(part, w[k], w[k + 1])
             value = curve.channel(np.array([omega]), i)[0]
             if value.real < -nothing and abs(value.imag) < 1e-6 * abs(value):
                 found.append((omega, float(value.real)))
     return found
+
+
+def _root(f: Callable[[float], float], a: float, b: float) -> float:
+    """Return where a function is zero between two places; if its sign is lost in rounding at one of them, that one."""
+    try:
+        return float(brentq(f, a, b, xtol=1e-14 * b, rtol=1e-13))
+    except ValueError:  # of many frequencies at once the response was rounded otherwise
+        return float(min((a, b), key=lambda x: abs(f(x))))
 
 
 def _disk(peak: Norm) -> DiskMargin:
@@ -300,7 +311,7 @@ class _Curve:
 
     def __init__(self, loop: LinearModel | DelayedModel):
         self.loop, self.m = loop, len(loop.inputs)
-        plain = loop.undelayed if isinstance(loop, DelayedModel) else loop
+        plain = loop.without_delay if isinstance(loop, DelayedModel) else loop
         self.limit = np.inf if plain.period is None else np.pi / plain.period
         self.delay = loop.longest if isinstance(loop, DelayedModel) else 0.0
         self.plain, self.closed = plain, None

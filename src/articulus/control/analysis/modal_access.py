@@ -24,10 +24,10 @@ class ModalAccess:
     values : complex array, (n,)
         Eigenvalues of A: poles [rad/s], of a sampled plant values of z [-].
     controllability : array, (n, m) [-]
-        Of each mode by each input: cosine of the angle between the left eigenvector and the column of B (Hamdan & Nayfeh
+        Controllability of each mode by each input: cosine of the angle between the left eigenvector and the column of B (Hamdan & Nayfeh
         1989); zero if the input does not move the mode.
     observability : array, (n, p) [-]
-        Of each mode in each output: cosine of the angle between the right eigenvector and the row of C.
+        Observability of each mode in each output: cosine of the angle between the right eigenvector and the row of C.
     distance_to_uncontrollable, distance_to_unobservable : array, (n,) [-]
         Smallest singular value of [A - s I, B] and of [A - s I; C] at the eigenvalue, over the norm of the matrix: valid for
         multiple poles too.

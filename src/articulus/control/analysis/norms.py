@@ -27,7 +27,7 @@ from articulus.linear.response import Transfer
 ACCURACY = 1e-7
 """Largest relative amount by which some gain can exceed the peak that is returned."""
 NEAR_AXIS = 1e-5
-"""Real part over size up to which an eigenvalue is looked at as an imaginary one; too many cost time."""
+"""Real part over size up to which an eigenvalue is examined as an imaginary one; too many cost time."""
 ROUNDS = 60
 AROUND = np.array([-3.0, -1.0, -0.4, 0.0, 0.4, 1.0, 3.0])
 """Frequencies of the net around a pole, beside its own, over its real part."""
@@ -133,7 +133,7 @@ def _peak_of_scaled(model: LinearModel, known: Eigensystem) -> Norm:
     if not excluded:
         reason = "slow and fast poles: rounding hides whether there is a higher gain between the frequencies that were looked at"
         doubtful(
-            f"peak_gain: found {found:.6g} at {omega:.6g} rad/s; {reason}; reduce the model, or leave out what is fastest"
+            f"peak_gain: found {found:.6g} at {omega:.6g} rad/s; {reason}; reduce the model, or remove its fastest part"
         )
     return Norm(found, omega, reason)
 
@@ -298,14 +298,14 @@ def _highest(gain: Gains | ModalGains, net: np.ndarray, values: np.ndarray) -> t
     places = low[:, None] + (high - low)[:, None] * PLACES
     for beside in (*CLOSER, None) if len(tops) else ():
         # all maxima at once
-        found = gain(places.ravel()).reshape(places.shape)
-        row, column = np.unravel_index(np.argmax(found), found.shape)
-        if found[row, column] > best:
-            best, omega = float(found[row, column]), float(places[row, column])
+        gains = gain(places.ravel()).reshape(places.shape)
+        row, column = np.unravel_index(np.argmax(gains), gains.shape)
+        if gains[row, column] > best:
+            best, omega = float(gains[row, column]), float(places[row, column])
         if beside is None:
             break
-        likely = found.max(axis=1) >= 0.9 * best
-        top, width = _vertices(places[likely], found[likely])
+        likely = gains.max(axis=1) >= 0.9 * best
+        top, width = _vertices(places[likely], gains[likely])
         places = np.abs(top[:, None] + beside * width[:, None] * np.array([-1.0, 0.0, 1.0]))
         if not len(places):
             break

@@ -44,6 +44,6 @@ def scales(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> np.ndarray:
 
 
 def scale_states(model: LinearModel) -> tuple[LinearModel, np.ndarray]:
-    """Return the model in scaled states z and the scales d: x = d z. Input-output behavior is the same to the last bit."""
+    """Return the model in scaled states z and the scales d: x = d z. Input-output behavior is the same bit for bit."""
     d = scales(model.A, model.B, model.C)
     return dataclasses.replace(model, A=model.A * d / d[:, None], B=model.B / d[:, None], C=model.C * d), d

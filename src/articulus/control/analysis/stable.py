@@ -93,11 +93,11 @@ def moving_poles(A: np.ndarray, period: float | None) -> np.ndarray:
     rest = 0.0 if period is None else 1.0
     still = _within(A, np.full(len(values), rest), np.abs(values - rest) <= errors)
     poles = rates(values, period)
-    return poles[~still & np.isfinite(poles)]
+    return poles[~still & np.isfinite(poles) & (poles != 0.0)]
 
 
 def at_rest(A: np.ndarray, period: float | None) -> bool:
-    """Return whether A has a pole at zero but for rounding: the state can stay away from zero for ever."""
+    """Return whether A has a pole at zero but for rounding: the state can stay away from zero forever."""
     rest = np.array([0.0 if period is None else 1.0])
     return bool(len(A)) and bool(_within(A, rest, np.ones(1, bool))[0])
 

@@ -1,4 +1,4 @@
-"""Zero dynamics: what goes on inside a plant while one input keeps one output at zero."""
+"""Zero dynamics: what continues inside a plant while one input keeps one output at zero."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def zero_dynamics(plant: Any, input: str | None = None, output: str | None = Non
     ----------
     plant : see `as_plant`
     input, output : str
-        Names; may be left out where the plant has only one.
+        Names; may be omitted where the plant has only one.
     """
     model = as_plant(plant, "zero_dynamics")
     input = _only(model.inputs, input, "input")
@@ -73,7 +73,7 @@ def zero_dynamics(plant: Any, input: str | None = None, output: str | None = Non
         worst = zeros[~good][np.argmax(zeros[~good].real if pair.period is None else np.abs(zeros[~good]))]
         doubtful(
             f"zero_dynamics: from {input} to {output} the plant is not minimum phase, zero at {worst:.6g}; inverting it (computed "
-            "torque at the tip, exact tracking, high gain) makes the internal motion grow"
+            "torque at the tip, exact tracking, high gain) makes the internal dynamics diverge"
         )
     return ZeroDynamics(
         input, output, len(pair.A) - len(A), inside, V, zeros.astype(complex), bool(good.all())

@@ -29,9 +29,9 @@ class Zeros:
     Parameters
     ----------
     transmission : complex array [rad/s]
-        Of the transfer function: where its rank drops. Of a sampled plant values of z [-].
+        Zeros of the transfer function, where its rank drops; values of z [-] for a sampled plant.
     invariant : complex array [rad/s]
-        Of the given states: also the modes that no input moves or no output shows.
+        Zeros of the given states, which include the modes that no input moves or no output shows.
     normal_rank : int
         Rank of the transfer function at almost all s.
     degenerate : bool

@@ -13,19 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from articulus.errors import InputError, UnsupportedOperation
+from articulus.errors import InputError, require_package
 
 Rows = list[list[Any]]
 
 
 def _flint() -> Any:
-    try:
-        import flint
-    except ImportError as error:
-        raise UnsupportedOperation(
-            "polynomial matrices need python-flint: install articulus[exact]"
-        ) from error
-    return flint
+    return require_package("flint", "polynomial matrices", "exact")
 
 
 @dataclass(frozen=True, eq=False)

@@ -278,9 +278,9 @@ class Partitioned:
             z[k + 1] = s.H @ h.q[:, 0] + s.H_rate @ h.v[:, 0]
         t = self.step * np.arange(steps + 1)
         last = None if self.L2 is None else (h.q[:, 1], h.v[:, 1])
-        found = PartitionedRun(t, u, z, gamma, h.q[:, 0], h.v[:, 0], last, s.inputs, s.outputs)
-        self._judge(found)
-        return found
+        result = PartitionedRun(t, u, z, gamma, h.q[:, 0], h.v[:, 0], last, s.inputs, s.outputs)
+        self._judge(result)
+        return result
 
     def _judge(self, run: PartitionedRun) -> None:
         if not all(np.isfinite(x).all() for x in (run.u, run.z, run.q, run.v)):

@@ -24,6 +24,7 @@ from articulus.control.sampling import sample
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import DoubtfulResult, InputError, MovedStart, NumericalError, doubtful
 from articulus.linear import LinearModel
+from articulus.numerics.streams import stream
 from articulus.simulation.loop.components.linear_controller import LinearController
 from articulus.simulation.results import Run
 from articulus.simulation.running import Loop
@@ -49,7 +50,7 @@ class Proof:
     loop : Loop
         Plant and controller, to be simulated further.
     closed : LinearModel
-        Of the loop about the operating point; discrete if the controller is sampled.
+        Closed loop about the operating point; discrete if the controller is sampled.
     margins : Margins
         At the commands.
     modes : tuple of Mode
@@ -57,7 +58,7 @@ class Proof:
     runs : Run or None
         Nonlinear runs from deviations, if any were asked for.
     robust : RobustStability or None
-        Of the loop with uncertain parameters, if any were given; None also if the loop is not stable without their changes.
+        Robust stability with uncertain parameters, if any were given; None also if the loop is unstable without their changes.
     """
 
     checks: tuple[Check, ...]
@@ -69,7 +70,7 @@ class Proof:
     robust: RobustStability | None = None
 
     @property
-    def passed(self) -> bool:
+    def ok(self) -> bool:
         """Whether every check holds."""
         return all(check.passed for check in self.checks)
 
@@ -145,7 +146,7 @@ def check(
         Periods by which its commands come late.
     params : dict of parameter name to number
     step : float [s]
-        Of the runs; periods are whole numbers of it.
+        Step of the runs; periods are whole numbers of it.
     gain, phase, peak : float, float [rad], float
         Least gain factor either way, least change of phase, largest peak of the sensitivity.
     deviations : number or array, (nq,) [rad or m]
@@ -171,8 +172,8 @@ def check(
     q0 = mechanism.positions(q)
     q0, point = _operating_point(plant, sampled, q0, u0, params, step)
     alone, y0 = _measure_at_rest(bare, sampled, q0, point, params, step)
-    held = LinearController.of(sampled, y0=y0, u0=point, q0=q0, name="controller")
-    loop = dataclasses.replace(bare, components=(*bare.components, held))
+    component = LinearController.of(sampled, y0=y0, u0=point, q0=q0, name="controller")
+    loop = dataclasses.replace(bare, components=(*bare.components, component))
     settings: dict[str, Any] = {"step": step, "params": params}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DoubtfulResult)  # told already
@@ -185,9 +186,9 @@ def check(
         warnings.simplefilter(
             "ignore", DoubtfulResult
         )  # that the loop is unstable is the first of the checks
-        found = margins(dataclasses.replace(cut, C=-cut.C, D=-cut.D))
+        cut_margins = margins(dataclasses.replace(cut, C=-cut.C, D=-cut.D))
     modes = modes_of(cut, alone, known)
-    checks = [*_linear_checks(closed, found, gain, phase, peak), *_spillover_checks(modes)]
+    checks = [*_linear_checks(closed, cut_margins, gain, phase, peak), *_spillover_checks(modes)]
     batch = robust = None
     if uncertain:
         robust, more = _robust(smooth, q0, uncertain, params, step)
@@ -197,7 +198,7 @@ def check(
         varied = uncertain if spread is None else spread
         batch, more = _runs(loop, q0, closed, deviations, runs, t_end, varied, limits, params, step, seed)
         checks += more
-    return Proof(tuple(checks), loop, closed, found, modes, batch, robust)
+    return Proof(tuple(checks), loop, closed, cut_margins, modes, batch, robust)
 
 
 def _robust(
@@ -299,7 +300,7 @@ def _measure_at_rest(
     if any(issubclass(each.category, DoubtfulResult) for each in told):
         drift = float(np.abs(run["vdot"][0]).max(initial=0.0))
         doubtful(
-            f"check: the plant does not rest at the operating point: an acceleration of {drift:.3g}; give u0 and q that `trim` finds"
+            f"check: the plant does not rest at the operating point: an acceleration of {drift:.3g}; pass the u0 and q that `trim` finds"
         )
     mechanism = bare.mechanism
     turns = {f"q.{name}" for name in set(mechanism.v_names) - set(mechanism.q_names)}  # measured from q
@@ -311,17 +312,17 @@ def _entry(run: Run, name: str) -> float:
 
 
 def _linear_checks(
-    closed: LinearModel, found: Margins, gain: float, phase: float, peak: float
+    closed: LinearModel, margins: Margins, gain: float, phase: float, peak: float
 ) -> list[Check]:
     values, inside = stable_poles(closed.A, closed.period)
     slowest = float(closed.poles.real.max())
     stable = bool(inside.all())  # of an unstable loop the numbers are no margins: none counts as passed
     why = "" if stable else _reason(closed, values[~inside])
-    least = float(min((c.gain_up for c in found.channels), default=np.inf))
-    most = float(max((c.gain_down for c in found.channels), default=0.0))
-    turn = float(min((c.phase for c in found.channels), default=np.inf))
-    late_by = float(min((c.delay for c in found.channels), default=np.inf))
-    worst = float(found.sensitivity.value)
+    least = float(min((c.gain_up for c in margins.channels), default=np.inf))
+    most = float(max((c.gain_down for c in margins.channels), default=0.0))
+    turn = float(min((c.phase for c in margins.channels), default=np.inf))
+    late_by = float(min((c.delay for c in margins.channels), default=np.inf))
+    worst = float(margins.sensitivity.value)
     return [
         Check("largest real part of the poles of the full model [1/s]", slowest, 0.0, stable),
         Check("gain may rise by the factor", least, gain, stable and least >= gain, why),
@@ -365,7 +366,7 @@ def _doubt_step(step: float, poles: np.ndarray) -> None:
     if step * fastest > STEP:
         doubtful(
             f"check: the step of the runs, {step:g} s, is too long for the fastest pole, {fastest:.4g} rad/s: the runs may grow though "
-            f"the loop is stable; expected a step of at most {STEP / fastest:.2g} s, or weights that ask for slower poles"
+            f"the loop is stable; expected a step of at most {STEP / fastest:.2g} s, or weights that give slower poles"
         )
 
 
@@ -383,7 +384,7 @@ def _runs(
     seed: int,
 ) -> tuple[Run, list[Check]]:
     """Return nonlinear runs from random deviations, and how many came back."""
-    rng = np.random.default_rng(seed)
+    rng = stream(seed)
     rate = -closed.poles.real.max()
     span = t_end if t_end is not None else 10.0 / rate if rate > 0 else 1.0
     span = step * max(round(span / step), 200)

@@ -34,7 +34,7 @@ class RunMargins:
     t : float [s]
         Time of the state that they are about.
     closed : LinearModel or None
-        Of the whole loop there; None where there is no linear model.
+        Closed loop at that state; None where there is no linear model.
     margins : Margins or None
         At the commands, the loop cut open there; None with a reason.
     reason : str
@@ -70,7 +70,7 @@ def run_margins(run: Run, at: float | None = None, index: int = 0) -> RunMargins
     """Return the margins of a run's controller about a state of it: gain, phase, delay, disk, sensitivity peaks.
 
     The loop is cut open at the commands ("u"); sampled controllers count with their period, actuators and sensors are part of the
-    loop. Commands that nothing feeds back to are left out. Where the closed loop is not stable there are no margins. The resolution of
+    loop. Commands that nothing feeds back to are omitted. Where the closed loop is not stable there are no margins. The resolution of
     a sensor counts as a gain of one (its slope is zero or infinite), which a note tells: the numbers hold for motions of many steps.
 
     Parameters
@@ -101,12 +101,12 @@ def run_margins(run: Run, at: float | None = None, index: int = 0) -> RunMargins
         return RunMargins(closed.t, closed, None, reason, note)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DoubtfulResult)  # that the loop is unstable is said below
-        found = margins(loop)
-    if found.stable:
-        return RunMargins(closed.t, closed, found, "", note)
+        result = margins(loop)
+    if result.stable:
+        return RunMargins(closed.t, closed, result, "", note)
     worst = max(closed.poles, key=lambda p: p.real)
     reason = (
-        f"the closed loop about this state is not asymptotically stable ({found.unstable} poles; the worst "
+        f"the closed loop about this state is not asymptotically stable ({result.unstable} poles; the worst "
         f"{worst.real:.3g} {worst.imag:+.3g}j rad/s)"
     )
     return RunMargins(closed.t, closed, None, reason, note)

@@ -1,4 +1,4 @@
-"""What feedback does to every mode of the full model: those that the design knew, and those that were left out."""
+"""What feedback does to every mode of the full model: those that the design knew, and those that were omitted."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def modes_of(opened: LinearModel, plant: np.ndarray, known: np.ndarray) -> tuple
     opened : LinearModel
         From the commands at the cut to those that arrive there.
     plant, known : poles of the plant, and of the plant of the design [rad/s]
-        Poles of the controller itself, which the cut loop has too, are left out.
+        Poles of the controller itself, which the cut loop has too, are omitted.
     """
     path = [_poles(opened, 0.0)]
     for gain in np.linspace(0.0, 1.0, STEPS + 1)[1:]:

@@ -42,7 +42,7 @@ def balred(
         Instead: the smallest order whose bound is at most this.
     match : str
         What stays exact: "fast", the response at infinite frequency: states are cut off (balanced truncation). "rest", the gain at rest:
-        states that are left out follow at once (singular perturbation; `balred` of MATLAB does this). Bounds are the same.
+        states that are omitted follow at once (singular perturbation; `balred` of MATLAB does this). Bounds are the same.
     """
     if match not in MATCHES:
         raise InputError(f"balred: found match='{match}'; expected {' or '.join(map(repr, MATCHES))}")
@@ -115,4 +115,4 @@ def residualize_states(model: LinearModel, balance: Balance, k: int, method: str
 
 
 MATCHES: dict[str, Projection] = {"fast": project_states, "rest": residualize_states}
-"""How states are left out, by what stays exact."""
+"""How states are omitted, by what stays exact."""

@@ -30,7 +30,7 @@ from articulus.linear import LinearModel
 SAME = 1e-7
 """Relative difference up to which singular values count as equal."""
 NOTHING = 1e-12
-"""Singular value over the largest one below which a state is left out first."""
+"""Singular value over the largest one below which a state is omitted first."""
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")  # many small steps: threads only wait for each other
@@ -119,7 +119,7 @@ def _embed_all_pass(
 def _constant(model: LinearModel) -> tuple[np.ndarray, float]:
     """Return a constant near a stable model, and the bound of the error: the sum of its Hankel singular values.
 
-    State after state is left out, that of the smallest value first; what remains is balanced again by scales.
+    State after state is omitted, that of the smallest value first; what remains is balanced again by scales.
     """
     system, values, bound = _minimal(model)
     held = values[: len(system.A)]

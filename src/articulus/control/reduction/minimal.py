@@ -1,4 +1,4 @@
-"""Minimal realization (`minreal` in MATLAB): states that no input moves or no output shows are left out.
+"""Minimal realization (`minreal` in MATLAB): states that no input moves or no output shows are omitted.
 
 By orthogonal staircase forms, so that it works for stable, integrating and unstable models alike.
 """
@@ -40,7 +40,7 @@ def minreal(plant: Any, tolerance: float = 1e-10) -> LinearModel:
 def reachable(A: np.ndarray, B: np.ndarray, least_A: float, least_B: float) -> np.ndarray:
     """Return an orthonormal basis (n, r) of the states that the inputs can move.
 
-    The blocks of the staircase one after the other: what B moves, what those move next, ... Singular values below the least ones
+    The blocks of the staircase one after another: what B moves, what those move next, ... Singular values below the least ones
     count as zero.
     """
     n = len(A)

@@ -44,7 +44,7 @@ class ReducedModel:
     kept : int
         States that were not up for reduction because their poles are not asymptotically stable; all are in the model.
     kind : str
-        Of bound and error: "additive", "relative" or "weighted".
+        Kind of bound and error: "additive", "relative" or "weighted".
     bound : float
         No frequency has a larger error; NaN if the method knows none.
     error : Norm
@@ -185,5 +185,5 @@ def require_bound(method: str, error: Norm, bound: float, size: float) -> None:
     if above > NOT_ROUNDING * size:
         raise NumericalError(f"{text}; the model is too ill-conditioned for this method")
     doubtful(
-        f"{text}: rounding, because poles are very near the boundary of stability; trust the error, not the bound"
+        f"{text}: rounding error, because poles are very close to the boundary of stability; trust the error, not the bound"
     )

@@ -101,7 +101,7 @@ class _Phase:
         if sizes[0] <= FULL_RANK**2 * max(sizes[-1], np.finfo(float).tiny):
             raise InputError(
                 f"bstmr: found a feedthrough D of rank {np.linalg.matrix_rank(model.D)} for {len(model.D)} signals; expected "
-                "full rank; give a floor, the gain below which the relative error does not matter"
+                "full rank; set a floor, the gain below which the relative error does not matter"
             )
         R = controllability_root(model)
         Bw = R @ (R.T @ C.T) + B @ model.D.T

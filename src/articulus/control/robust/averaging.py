@@ -28,7 +28,7 @@ class Averaged:
     ----------
     equilibrium : array, (n,)
     jacobian : array, (n, n)
-        Of f_av there.
+        Jacobian of f_av there.
     rates : complex array, (n,) [1/s, or 1 per sample]
         Eigenvalues of the Jacobian: e times them are the rates of adaptation.
     stable : bool
@@ -86,19 +86,21 @@ def average_stability(
     """
     mean = average_law(f, period, discrete=discrete)
     x = np.atleast_1d(np.asarray(x0, dtype=float)).copy()
+    size = float(np.abs(x).max(initial=0.0)) or 1.0
+    first = float(np.abs(mean(x)).max(initial=0.0))
     for _ in range(60):
-        value, J = mean(x), _jacobian(mean, x)
+        value, J = mean(x), _jacobian(mean, x, size)
         step = np.linalg.lstsq(J, -value, rcond=1e-12)[0]
         x = x + step
-        if np.abs(step).max() <= 1e-11 * max(1.0, np.abs(x).max()):
+        if np.abs(step).max() <= 1e-11 * max(size, np.abs(x).max()):
             break
     off = float(np.abs(mean(x)).max())
-    if not off <= 1e-7 * max(1.0, float(np.abs(mean(np.atleast_1d(np.asarray(x0, dtype=float)))).max())):
+    if not off <= 1e-7 * max(first, float(np.abs(J).max()) * size):
         raise NumericalError(
             f"average_stability: no equilibrium of the averaged equations found near {np.asarray(x0).tolist()}: the rate left is {off:.3g}; "
-            "expected zero; give another estimate"
+            "expected zero; try another estimate"
         )
-    J = _jacobian(mean, x)
+    J = _jacobian(mean, x, size)
     rates = np.linalg.eigvals(J).astype(complex)
     stable = bool((rates.real < 0).all())
     with np.errstate(divide="ignore"):
@@ -126,7 +128,7 @@ def attraction_region(
         )
     points = np.atleast_2d(np.asarray(starts, dtype=float))
     span = 20.0 / np.abs(found.rates.real).min()
-    far = 30.0 * max(float(np.linalg.norm(points - found.equilibrium, axis=1).max()), 1e-12)
+    far = 30.0 * float(np.linalg.norm(points - found.equilibrium, axis=1).max())
     return np.array([_reaches(mean, x, found.equilibrium, span, far) for x in points])
 
 
@@ -137,15 +139,20 @@ def _reaches(
 
     lost: Any = lambda t, y: far - np.linalg.norm(y - target)  # noqa: E731
     lost.terminal = True
-    run = scipy.integrate.solve_ivp(lambda t, y: mean(y), (0.0, span), x, events=lost, rtol=1e-6, atol=1e-9)
-    start = max(float(np.linalg.norm(x - target)), 1e-12)
-    return bool(run.status == 0 and np.linalg.norm(run.y[:, -1] - target) < 1e-3 * max(start, 1.0))
+    start = float(np.linalg.norm(x - target))
+    if start == 0.0:
+        return True
+    run = scipy.integrate.solve_ivp(
+        lambda t, y: mean(y), (0.0, span), x, events=lost, rtol=1e-6, atol=1e-6 * start
+    )
+    return bool(run.status == 0 and np.linalg.norm(run.y[:, -1] - target) < 1e-3 * start)
 
 
-def _jacobian(mean: Callable[[Any], np.ndarray], x: np.ndarray) -> np.ndarray:
+def _jacobian(mean: Callable[[Any], np.ndarray], x: np.ndarray, size: float) -> np.ndarray:
+    """Return the derivative by central differences; `size` is that of states that are zero."""
     columns = []
     for i in range(len(x)):
-        h = 1e-5 * max(1.0, abs(x[i]))
+        h = 1e-5 * max(size, abs(x[i]))
         step = h * np.eye(len(x))[i]
         columns.append((mean(x + step) - mean(x - step)) / (2.0 * h))
     return np.array(columns).T

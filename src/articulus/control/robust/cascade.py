@@ -13,7 +13,7 @@ from articulus.errors import InputError
 def cascade(
     factors: Sequence[tuple[Sequence[Any], Sequence[Any]]], gain: float = 1.0
 ) -> tuple[np.ndarray, ...]:
-    """Return (A, B, C, D) of a product of transfer functions, one after the other (Belcastro, Chang & Fischl 1989, eqs. 8-21).
+    """Return (A, B, C, D) of a product of transfer functions, one after another (Belcastro, Chang & Fischl 1989, eqs. 8-21).
 
     Every factor is realized in controllable form by itself, so that a coefficient of a factor appears in no other: the form for
     `uncertain`, which finds fewer repetitions of a parameter than in the form of the multiplied polynomials.

@@ -20,6 +20,8 @@ CENTERED = 0.5
 """Newton decrement below which a problem is near enough to its center for a lower level."""
 CLOSE = 1e-7
 """Distance of level and ratio, over the ratio, at which it counts as found."""
+CLOSE_TOGETHER = 1e-5
+"""The same for scalings that are common to many problems."""
 MOST_STEPS = 150
 """Newton steps; whatever has been reached then is a bound, too."""
 
@@ -37,7 +39,7 @@ class Basis:
         """Return sum x_k times matrix k, (f, n, n), for x (f, k)."""
         f, k, n, _ = self.matrices.shape
         flat = np.ascontiguousarray(self.matrices).reshape(f, k, n * n).view(float)
-        return (x[:, None, :] @ flat).reshape(len(x), 2 * n * n).view(complex).reshape(len(x), n, n)
+        return (x[:, None, :] @ flat).reshape(-1, 2 * n * n).view(complex).reshape(-1, n, n)
 
     def between(self, root: np.ndarray) -> Basis:
         """Return root times each matrix times the conjugate transpose of root, (f, n, n)."""
@@ -112,8 +114,48 @@ def least_ratio(
     return x, lam
 
 
-def _newton(cones: tuple[Cone, ...], x: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return x after a Newton step of the best length on the sum of -log det of the cones, and the Newton decrement before."""
+@threadpool_limits.wrap(limits=1, user_api="blas")
+def least_common_ratio(
+    P: np.ndarray, E: np.ndarray, cones: Sequence[Cone], x: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """Return the scalings x (k,), the same for f problems, with the least of the largest of their ratios, and that.
+
+    Parameters
+    ----------
+    P, E : complex arrays, (f, k, n, n)
+        E(x) > 0 must follow from the cones.
+    cones : sequence of Cone
+        What must stay positive, each of any number of matrices.
+    x : array, (k,)
+        Where to begin, inside the cones.
+    """
+    along = np.real(np.trace(E, axis1=-2, axis2=-1)).sum(axis=0)  # the scale of x is free
+    free = np.linalg.svd(along[None])[2][1:].T
+    above, below, y = Basis(P), Basis(E), x[None]
+    best, lam = x, float(ratio(above, below, y).max())
+    level, now = lam + max(0.1 * abs(lam), 1e-3), lam
+    for _ in range(MOST_STEPS if free.shape[1] else 0):
+        try:
+            y, decrement = _newton((Cone(Basis(level * E - P)), *cones), y, free, together=True)
+            now = float(ratio(above, below, y).max())
+        except np.linalg.LinAlgError:  # the end of what rounding allows
+            break
+        if now < lam:
+            best, lam = y[0], now
+        if decrement[0] < CENTERED:
+            level = now + SHRINK * (level - now)
+        if level - now < CLOSE_TOGETHER * abs(now):
+            break
+    return best, lam
+
+
+def _newton(
+    cones: tuple[Cone, ...], x: np.ndarray, free: np.ndarray, together: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return x after a Newton step of the best length on the sum of -log det of the cones, and the Newton decrement before.
+
+    Together: x (1, k) is that of all matrices of all cones.
+    """
     gradient: np.ndarray = np.zeros(x.shape)
     hessian: np.ndarray = np.zeros((*x.shape, x.shape[1]))
     scaled = []
@@ -121,8 +163,9 @@ def _newton(cones: tuple[Cone, ...], x: np.ndarray, free: np.ndarray) -> tuple[n
         k = cone.factors
         b = cone.basis.between(np.linalg.inv(np.linalg.cholesky(cone.basis.sum(x[:, k]))))
         flat = b.matrices.reshape(*b.matrices.shape[:2], -1).view(float)
-        gradient[:, k] -= np.real(np.trace(b.matrices, axis1=-2, axis2=-1))
-        hessian[:, k, k] += flat @ flat.swapaxes(-1, -2)
+        slope, curve = -np.real(np.trace(b.matrices, axis1=-2, axis2=-1)), flat @ flat.swapaxes(-1, -2)
+        gradient[:, k] += slope.sum(axis=0) if together else slope
+        hessian[:, k, k] += curve.sum(axis=0) if together else curve
         scaled.append(Cone(b, k))
     slope, curve = (gradient @ free)[..., None], free.T @ hessian @ free
     curve += 1e-14 * np.trace(curve, axis1=-2, axis2=-1)[:, None, None] * np.eye(free.shape[1])
@@ -130,6 +173,8 @@ def _newton(cones: tuple[Cone, ...], x: np.ndarray, free: np.ndarray) -> tuple[n
     decrement = np.sqrt(np.maximum(-np.sum(slope * step, axis=(1, 2)), 0.0))
     direction = step[..., 0] @ free.T
     values = [np.linalg.eigvalsh(c.basis.sum(direction[:, c.factors])) for c in scaled]
+    if together:
+        values = [v.reshape(1, -1) for v in values]
     return x + _length(np.concatenate(values, axis=-1))[:, None] * direction, decrement
 
 

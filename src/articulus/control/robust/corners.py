@@ -21,9 +21,9 @@ from articulus.linear import LinearModel
 from articulus.linear.model import rates
 
 MOST = 7
-"""Parameters up to which all corners are looked at."""
+"""Parameters up to which all corners are examined."""
 NEAR, REACH, GRID = 0.2, 6.0, 60
-"""Sizes from this to this multiple of the least possible are looked at, this many of them at first: the least possible may be wrong
+"""Sizes from this to this multiple of the least possible are examined, this many of them at first: the least possible may be wrong
 by the rounding of an ill-conditioned model."""
 CROSSES = 1e-3
 """Real part of a pole over its size that counts as zero: far above rounding, far below that of a pole that comes from infinity."""

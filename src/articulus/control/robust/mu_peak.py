@@ -13,7 +13,7 @@ from articulus.linear import LinearModel
 
 LEVEL = 1e-3
 """Distance, over the peak, of the level that is shown to hold at all frequencies from the peak that was found."""
-MOST_INTERVALS = 2000
+MAX_INTERVALS = 2000
 """Intervals over which the level is shown, one beside the other, before what has been found is returned."""
 NEAR_AXIS = 0.05
 """Real part of an eigenvalue of a Hamiltonian, over its size, up to which it may belong on the axis."""
@@ -42,8 +42,8 @@ def mu_frequencies(model: LinearModel, count: int = 120) -> np.ndarray:
 class MuPeak:
     """Frequencies looked at so far, with bounds; the level that is shown to hold."""
 
-    def __init__(self, model: LinearModel, structure: BlockStructure, most: int) -> None:
-        self.model, self.structure, self.most = model, structure, most
+    def __init__(self, model: LinearModel, structure: BlockStructure, max_intervals: int) -> None:
+        self.model, self.structure, self.max_intervals = model, structure, max_intervals
         self.forms: dict[float, np.ndarray] = {}
         self.shown: dict[float, tuple[float, float]] = {}
         self.at_level = -1.0
@@ -98,7 +98,7 @@ class MuPeak:
             gaps = self._gaps()
             if not gaps:
                 return True
-            if len(self.shown) >= self.most:
+            if len(self.shown) >= self.max_intervals:
                 return False
             new = [0.5 * (a + b) if np.isfinite(b) else 8.0 * a + 1.0 for a, b in gaps]
             if turn >= HALVINGS:
@@ -170,7 +170,7 @@ class MuPeak:
         """Return frequencies at which the form stops to be positive, the nearest to a place among them.
 
         Rounding moves eigenvalues of ill-conditioned models off the axis, or elsewhere. So all that are near it count as ends of pieces,
-        and the form itself is looked at within the pieces; where it is not positive, bisection finds the way back to the place.
+        and the form itself is examined within the pieces; where it is not positive, bisection finds the way back to the place.
         """
         found = singular_frequencies(self.matrices, form)
         if not np.isfinite(place):

@@ -25,7 +25,7 @@ SINGULAR = 1e-11
 FAR = 1e6
 """Sizes up to this multiple of the least possible are searched."""
 GRID = 60
-"""Sizes on an edge of a real matrix at which the free parameter is looked at, before bisection."""
+"""Sizes on an edge of a real matrix at which the free parameter is examined, before bisection."""
 MOST_SOLUTIONS = 64
 """Solutions on an edge up to which all are found; edges with more are left to the descent."""
 TRIES = 3
@@ -91,7 +91,7 @@ class _Search:
                 q = self._on_edge(rows, q, signs, free)
 
     def _on_edge(self, rows: np.ndarray, q: np.ndarray, signs: np.ndarray, free: np.ndarray) -> np.ndarray:
-        """Return the parameters to which Newton's method goes on an edge, and keep them if they are within its limits."""
+        """Return the parameters to which Newton's method continues an edge, and keep them if they are within its limits."""
         at = np.eye(self.count)[free]
         for _ in range(STEPS):
             value, g = _slopes(self.M[rows], self.structure, q)

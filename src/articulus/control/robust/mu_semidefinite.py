@@ -9,6 +9,7 @@ import scipy.sparse
 
 from articulus.control.robust.blocks import BlockStructure
 from articulus.control.robust.mu_upper import osborne, search_space
+from articulus.errors import require_package
 
 BISECTIONS = 40
 
@@ -16,7 +17,7 @@ BISECTIONS = 40
 def mu_semidefinite(M: Any, blocks: Any, tolerance: float = 1e-6) -> float:
     """Return the upper bound of mu of one matrix by D and G scalings, by bisection on semidefinite programs (Clarabel).
 
-    Slow, and of one matrix: it is there to check `mussv`, which finds the same bound.
+    Slow, and of one matrix: it is there to check `mussv`, which finds the same bound. Needs the extra `sdp`.
 
     Parameters
     ----------
@@ -51,8 +52,7 @@ def _feasible(P: list[np.ndarray], D: list[np.ndarray], level: float) -> bool:
 
     maximize t: level D(x) - P(x) >= t I, D(x) >= t I, trace D(x) = n, t <= 1.
     """
-    import clarabel
-
+    clarabel = require_package("clarabel", "mu_semidefinite", "sdp")
     n, k = len(P[0]), len(P)
     columns = [np.concatenate([_pack(level * d - p), _pack(d)]) for p, d in zip(P, D)]
     columns.append(np.concatenate([_pack(-np.eye(n)), _pack(-np.eye(n))]))

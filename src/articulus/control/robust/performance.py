@@ -31,7 +31,7 @@ from articulus.errors import InputError
 from articulus.linear import LinearModel
 
 TARGET = 1.0 / (1.0 + LEVEL)
-"""mu at the frequencies that are looked at, so that 1 can be shown between them."""
+"""mu at the frequencies that are examined, so that 1 can be shown between them."""
 TOLERANCE = 1e-4
 """Relative accuracy of the skewed mu at a frequency."""
 COARSE = 0.03
@@ -55,7 +55,7 @@ class PerformanceProblem:
     structure : BlockStructure
         Of Delta.
     ranges : dict of name to (low, high)
-        Of its named real parameters.
+        Ranges of its named real parameters.
     exact : bool
         Whether the model holds outside of these ranges, too.
     """
@@ -215,7 +215,7 @@ class SkewPeak:
     problem : PerformanceProblem
     rows : bool array, (p,)
         Outputs of its model that are divided.
-    most : int
+    max_intervals : int
         Intervals of frequency; see `robstab`.
     curve : bool
         Whether bounds are wanted at all frequencies; else only the peak is found.
@@ -223,7 +223,7 @@ class SkewPeak:
 
     problem: PerformanceProblem
     rows: np.ndarray
-    most: int
+    max_intervals: int
     curve: bool = False
 
     def find(self, omega: Any) -> None:
@@ -231,7 +231,7 @@ class SkewPeak:
         problem, structure = self.problem, self.problem.with_performance
         model = problem.model
         first = mu_frequencies(model) if omega is None else np.unique(np.abs(np.asarray(omega, dtype=float)))
-        search = MuPeak(model, structure, self.most)
+        search = MuPeak(model, structure, self.max_intervals)
         self.omega = first
         self.M = search.response(first)
         floor = 0.0
@@ -245,7 +245,7 @@ class SkewPeak:
             if not 0.0 < self.value < np.inf or self.everywhere:
                 return
             by = np.where(self.rows, self.value, 1.0)
-            self.search = search = MuPeak(_divide_outputs(model, by), structure, self.most)
+            self.search = search = MuPeak(_divide_outputs(model, by), structure, self.max_intervals)
             search.add(self.omega)
             for _ in range(2):
                 search.refine()
@@ -261,7 +261,7 @@ class SkewPeak:
     def _add(self, omega: np.ndarray) -> None:
         """Look at further frequencies; the value grows at least by rounding."""
         new = np.setdiff1d(omega, self.omega)
-        search = MuPeak(self.problem.model, self.problem.with_performance, self.most)
+        search = MuPeak(self.problem.model, self.problem.with_performance, self.max_intervals)
         M = search.response(new)
         found = skewed_mu(M, self.problem.with_performance, self.rows, self.value)
         order = np.argsort(np.concatenate([self.omega, new]), kind="stable")
@@ -340,7 +340,7 @@ def _pad(structure: BlockStructure, v: np.ndarray, which: str) -> np.ndarray:
 
 
 def polish(problem: PerformanceProblem, delta: np.ndarray, best: Norm) -> tuple[Norm, np.ndarray]:
-    """Return the gain over all frequencies of a perturbation whose real parameters are moved, one after the other, to where it is larger."""
+    """Return the gain over all frequencies of a perturbation whose real parameters are moved, one after another, to where it is larger."""
     structure = problem.structure
     moves = [
         structure.cut(np.diag(row).astype(complex))

@@ -127,7 +127,7 @@ def polynomic(
         Takes the parameters by name, returns coefficients by falling powers, polynomials of the parameters.
     ranges : dict of name to (low, high)
     parts : int
-        Of the box that are looked at, at most; some 2000 take a second. After them, and on Ctrl-C, the answer is that it is not
+        Largest number of parts of the box; some 2000 take a second. After them, and on Ctrl-C, the answer is that it is not
         decided, with a warning.
     """
     if parts < 1:
@@ -174,9 +174,7 @@ def polynomic(
         decided = None
     assert worst is not None
     if decided is None:
-        doubtful(
-            f"polynomic: not decided: {cause}; the root farthest to the right that was seen is {worst[0]:.4g}"
-        )
+        doubtful(f"polynomic: not decided: {cause}; the rightmost root found is {worst[0]:.4g}")
     values = box[:, 0] + worst[2] * (box[:, 1] - box[:, 0])
     return FamilyStability(decided, worst[0], worst[1], dict(zip(names, map(float, values))))
 

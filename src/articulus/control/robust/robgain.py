@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from articulus.control.analysis.norms import hinfnorm
 from articulus.control.design import Check
 from articulus.control.plant import Group
-from articulus.control.robust.mu_peak import MOST_INTERVALS
+from articulus.control.robust.mu_peak import MAX_INTERVALS
 from articulus.control.robust.performance import PerformanceProblem, SkewPeak
 from articulus.errors import InputError, doubtful
 from articulus.linear import LinearModel
@@ -86,7 +86,7 @@ def robgain(
     *,
     blocks: Any = None,
     omega: Any = None,
-    most: int = MOST_INTERVALS,
+    max_intervals: int = MAX_INTERVALS,
 ) -> RobustPerformance:
     """Return the size of perturbations up to which the Hinf norm of an uncertain system stays below a gain.
 
@@ -95,12 +95,12 @@ def robgain(
 
     Parameters
     ----------
-    system, inputs, outputs, blocks, omega, most
+    system, inputs, outputs, blocks, omega, max_intervals
         See `wcgain`.
     gain : float
         Bound of the norm from inputs to outputs.
     """
-    return _margin(system, gain, (inputs, outputs), blocks, omega, most, "robgain", together=False)
+    return _margin(system, gain, (inputs, outputs), blocks, omega, max_intervals, "robgain", together=False)
 
 
 def robustperf(
@@ -111,7 +111,7 @@ def robustperf(
     *,
     blocks: Any = None,
     omega: Any = None,
-    most: int = MOST_INTERVALS,
+    max_intervals: int = MAX_INTERVALS,
 ) -> RobustPerformance:
     """Return the factor by which uncertainty and performance can grow together: sizes below m keep the norm below gain / m.
 
@@ -120,12 +120,12 @@ def robustperf(
 
     Parameters
     ----------
-    system, inputs, outputs, blocks, omega, most
+    system, inputs, outputs, blocks, omega, max_intervals
         See `wcgain`.
     gain : float
         Bound of the norm from inputs to outputs at the factor 1.
     """
-    return _margin(system, gain, (inputs, outputs), blocks, omega, most, "robustperf", together=True)
+    return _margin(system, gain, (inputs, outputs), blocks, omega, max_intervals, "robustperf", together=True)
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")  # many small matrices: threads only wait for each other
@@ -135,7 +135,7 @@ def _margin(
     channels: tuple[Group, Group],
     blocks: Any,
     omega: Any,
-    most: int,
+    max_intervals: int,
     method: str,
     together: bool,
 ) -> RobustPerformance:
@@ -144,12 +144,12 @@ def _margin(
     given = PerformanceProblem.read(system, blocks, *channels, method)
     performance = given.performance_rows
     problem = given.divide_outputs(np.where(performance, gain, 1.0))
-    peak = SkewPeak(problem, np.ones_like(performance) if together else ~performance, most)
+    peak = SkewPeak(problem, np.ones_like(performance) if together else ~performance, max_intervals)
     peak.find(omega)
     margin = np.inf if peak.value == 0.0 else 1.0 / peak.value
     if margin > 0.0 and not peak.everywhere and np.isfinite(margin):
         doubtful(
-            f"{method}: the margin {margin:.4g} is shown at {len(peak.omega)} frequencies, not between all of them; raise most"
+            f"{method}: the margin {margin:.4g} is shown at {len(peak.omega)} frequencies, not between all of them; raise max_intervals"
         )
     none = np.zeros((problem.structure.rows, problem.structure.columns), dtype=complex)
     if margin == 0.0 or np.isinf(margin):

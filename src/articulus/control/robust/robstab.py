@@ -19,7 +19,7 @@ from articulus.control.plant import as_plant
 from articulus.control.robust.allpass import interpolating
 from articulus.control.robust.blocks import BlockStructure
 from articulus.control.robust.corners import Corner, least_corner
-from articulus.control.robust.mu_peak import MOST_INTERVALS, MuPeak, mu_frequencies
+from articulus.control.robust.mu_peak import MAX_INTERVALS, MuPeak, mu_frequencies
 from articulus.control.robust.mussv import Mu
 from articulus.control.robust.uncertain import UncertainModel
 from articulus.errors import InputError, doubtful
@@ -36,14 +36,14 @@ class RobustStability:
     Parameters
     ----------
     upper : float
-        mu is at most this at every frequency, if `everywhere`: all perturbations smaller than `margin` = 1 / upper are borne.
+        mu is at most this at every frequency, if `everywhere`: all perturbations smaller than `margin` = 1 / upper leave the loop stable.
     lower : float
         1 / lower is the size of the perturbation found that destabilizes; 0 if none was found.
     frequency : float [rad/s]
-        Of that perturbation, or, without one, of the largest upper bound. Infinite: the perturbed equations have no solution (as
+        Frequency of that perturbation, or, without one, of the largest upper bound. Infinite: the perturbed equations have no solution (as
         when an inertia becomes zero).
     omega, mu : array (f,) [rad/s] and `Mu`
-        Bounds at the frequencies that were looked at.
+        Bounds at the frequencies that were examined.
     delta : complex array, (rows, columns)
         The perturbation at its frequency.
     perturbation : LinearModel or None
@@ -76,7 +76,7 @@ class RobustStability:
 
     @property
     def robust(self) -> bool:
-        """Whether every perturbation of size up to 1 is borne."""
+        """Whether every perturbation of size up to 1 leaves the loop stable."""
         return self.everywhere and self.upper < 1.0
 
     def __str__(self) -> str:
@@ -86,7 +86,7 @@ class RobustStability:
             if self.lower > 0
             else "none that destabilizes was found"
         )
-        lines = [f"perturbations smaller than {self.margin:.6g} are borne ({reach}); {found}"]
+        lines = [f"stable for all perturbations smaller than {self.margin:.6g} ({reach}); {found}"]
         lines += [f"  {name} = {value:.6g}" for name, value in self.worst.items()]
         if self.extrapolated:
             lines.append("  these lie outside the ranges in which the model was fitted")
@@ -114,7 +114,7 @@ class RobustStability:
 
 @threadpool_limits.wrap(limits=1, user_api="blas")  # many small matrices: threads only wait for each other
 def robstab(
-    system: Any, blocks: Any = None, omega: Any = None, *, most: int = MOST_INTERVALS
+    system: Any, blocks: Any = None, omega: Any = None, *, max_intervals: int = MAX_INTERVALS
 ) -> RobustStability:
     """Return how large perturbations a stable system bears, with the worst one confirmed by the poles it leads to.
 
@@ -124,12 +124,12 @@ def robstab(
     Parameters
     ----------
     system : UncertainModel, or a plant (see `as_plant`)
-        Of a plant, all inputs and outputs are those of Delta: w = Delta z, with z = M w.
+        If it is a plant, all inputs and outputs are those of Delta: w = Delta z, with z = M w.
     blocks : sequence of pairs or `Block`
         See `mussv`; not for an `UncertainModel`, which has its own.
     omega : array [rad/s]
         Grid; chosen from the poles if not given.
-    most : int
+    max_intervals : int
         Intervals of frequency after which, as on Ctrl-C, what has been found is returned, with a warning that not all frequencies are
         covered. Work, not time: a busy machine changes no verdict.
     """
@@ -141,7 +141,7 @@ def robstab(
             f"robstab: found the eigenvalue {s:.6g} of M ({heaviest(model, s)}), which is not stable; expected a system that is "
             "stable without perturbation; close the loop first"
         )
-    search = MuPeak(scale_states(model)[0], structure, most)
+    search = MuPeak(scale_states(model)[0], structure, max_intervals)
     try:
         search.add(
             mu_frequencies(model) if omega is None else np.unique(np.abs(np.asarray(omega, dtype=float)))
@@ -159,13 +159,13 @@ def robstab(
         if not search.raise_level(corner):
             everywhere = False
             doubtful(
-                f"robstab: parameters of size {corner.size:.4g} destabilize at {corner.omega:.4g} rad/s, where the bound shows that those below "
-                f"{1 / before:.4g} are borne; likely the model is ill-conditioned (fast and slow states); the bound is raised to that"
+                f"robstab: parameters of size {corner.size:.4g} destabilize at {corner.omega:.4g} rad/s, although the bound shows stability for all below "
+                f"{1 / before:.4g}; likely the model is ill-conditioned (fast and slow states); the bound is raised to that"
             )
     elif not everywhere:
         doubtful(
             f"robstab: the bound {search.level:.4g} is shown at {len(search.omega)} frequencies, not between all of them; "
-            "raise most"
+            "raise max_intervals"
         )
     return _result(search, corner, ranges, everywhere, exact)
 
@@ -177,7 +177,7 @@ def _read_system(
         if blocks is not None:
             raise InputError("robstab: found blocks for an uncertain model; expected none, it has its own")
         if not system.structure.blocks:
-            raise InputError(f"robstab: none of {', '.join(system.ranges)} has any effect on the model")
+            raise InputError(f"robstab: the model depends on none of {', '.join(system.ranges)}")
         return system.M, system.structure, system.ranges, system.error < 1e-8
     if blocks is None:
         raise InputError(

@@ -109,7 +109,7 @@ class UncertainModel:
         weight : float or plant with one input and one output
             W: size of the unmodelled part over that of u, as it grows with frequency; the same for each input.
         name : str
-            Of the block.
+            Name of the block.
         """
         k, m, old = self.structure.rows, self.structure.columns, self.model
         u = k + places(old.inputs[k:], inputs, "input", "with_dynamics")
@@ -212,7 +212,7 @@ def uncertain(
     silent = [n for n in names if n not in model.repetitions]
     if silent:
         doubtful(
-            f"uncertain: found no effect of {', '.join(silent)} on the linear model; expected one; is it in use there?"
+            f"uncertain: found no effect of {', '.join(silent)} on the linear model; expected one. Is it used at this operating point?"
         )
     return dataclasses.replace(model, error=error)
 
@@ -372,7 +372,7 @@ class _Samples:
         return max(self.along(lambda x: x * slope, min(sum(degrees), 10), tolerance), max(degrees, default=0))
 
     def fit(self, degrees: Sequence[int], total: int) -> dict[tuple[int, ...], np.ndarray]:
-        """Return coefficients of the polynomial with these degrees, by least squares; those of rounding are left out."""
+        """Return coefficients of the polynomial with these degrees, by least squares; those of rounding are omitted."""
         exponents = [e for e in itertools.product(*(range(d + 1) for d in degrees)) if sum(e) <= total]
         if len(exponents) > 4000:
             raise InputError(

@@ -14,7 +14,7 @@ from articulus.control.connect import select
 from articulus.control.design import Check
 from articulus.control.figure import over_frequency
 from articulus.control.plant import Group
-from articulus.control.robust.mu_peak import LEVEL, MOST_INTERVALS
+from articulus.control.robust.mu_peak import LEVEL, MAX_INTERVALS
 from articulus.control.robust.performance import PerformanceProblem, SkewPeak, polish
 from articulus.control.robust.robstab import robstab
 from articulus.errors import doubtful
@@ -37,7 +37,7 @@ class WorstCaseGain:
     frequency : float [rad/s]
         Where the system with the perturbation has its peak.
     omega, upper_bounds, lower_bounds : arrays (f,) [rad/s], gains
-        Frequencies that were looked at, the bound at each, and the largest gain of the perturbations that were tried.
+        Frequencies that were examined, the bound at each, and the largest gain of the perturbations that were tried.
     delta : complex array, (rows, columns)
         The perturbation at its frequency.
     perturbation : LinearModel or None
@@ -99,7 +99,7 @@ def wcgain(
     *,
     blocks: Any = None,
     omega: Any = None,
-    most: int = MOST_INTERVALS,
+    max_intervals: int = MAX_INTERVALS,
 ) -> WorstCaseGain:
     """Return the largest Hinf norm of an uncertain system over all perturbations of size up to 1, as two bounds.
 
@@ -110,21 +110,21 @@ def wcgain(
     Parameters
     ----------
     system : UncertainModel, or a plant (see `as_plant`) with blocks
-        Of a plant, the first inputs and outputs are those of Delta.
+        If it is a plant, the first inputs and outputs are those of Delta.
     inputs, outputs : names or numbers
         From and to which the gain is taken, of the plant without Delta; all if not given.
     blocks : sequence of pairs or `Block`
         See `mussv`; not for an `UncertainModel`, which has its own.
     omega : array [rad/s]
         Grid; chosen from the poles if not given.
-    most : int
+    max_intervals : int
         Intervals of frequency after which the bound is returned with a warning, as in `robstab`.
     """
     problem = PerformanceProblem.read(system, blocks, inputs, outputs, "wcgain")
-    peak = SkewPeak(problem, problem.performance_rows, most, curve=True)
+    peak = SkewPeak(problem, problem.performance_rows, max_intervals, curve=True)
     peak.find(omega)
     if np.isinf(peak.value):
-        return _infinite(problem, peak, most)
+        return _infinite(problem, peak, max_intervals)
     gain, delta, at = _largest(problem, peak)
     if gain > peak.value * (1.0 + LEVEL):
         doubtful(
@@ -133,7 +133,7 @@ def wcgain(
         )
     elif not peak.everywhere:
         doubtful(
-            f"wcgain: the bound {peak.value:.4g} is shown at {len(peak.omega)} frequencies, not between all of them; raise most"
+            f"wcgain: the bound {peak.value:.4g} is shown at {len(peak.omega)} frequencies, not between all of them; raise max_intervals"
         )
     return _result(problem, peak, max(peak.value, gain), gain, delta, at)
 
@@ -152,11 +152,13 @@ def _largest(problem: PerformanceProblem, peak: SkewPeak) -> tuple[Norm, np.ndar
     return best, chosen, at
 
 
-def _infinite(problem: PerformanceProblem, peak: SkewPeak, most: int) -> WorstCaseGain:
+def _infinite(problem: PerformanceProblem, peak: SkewPeak, max_intervals: int) -> WorstCaseGain:
     """Return bounds where some perturbation of size 1 may destabilize: the lower one is infinite if one does."""
     k, m = problem.structure.rows, problem.structure.columns
-    stability = robstab(select(problem.model, range(k), range(m)), problem.structure, most=most)
-    reason = f"perturbations are shown to be borne only below a size of {stability.margin:.4g}"
+    stability = robstab(
+        select(problem.model, range(k), range(m)), problem.structure, max_intervals=max_intervals
+    )
+    reason = f"stability is shown only for perturbations below a size of {stability.margin:.4g}"
     if stability.lower >= 1.0:
         frequency = stability.frequency
         return WorstCaseGain(

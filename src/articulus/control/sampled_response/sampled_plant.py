@@ -108,10 +108,10 @@ class SampledPlant:
 
     def _unstable_model(self) -> LinearModel:
         p, m = self.yu.shape[1:]
-        given = self.unstable
-        if given is None or isinstance(given, int | np.integer):
-            return unstable_part(self.yu, self.grid, int(given or 0))
-        model = as_plant(given, "wiener_hopf, unstable")
+        unstable = self.unstable
+        if unstable is None or isinstance(unstable, int | np.integer):
+            return unstable_part(self.yu, self.grid, int(unstable or 0))
+        model = as_plant(unstable, "wiener_hopf, unstable")
         if model.B.shape[1] != m or len(model.C) != p or model.D.any() or model.period is not None:
             raise InputError(
                 Finding(

@@ -15,13 +15,13 @@ def uncertainty_spectrum(yu: Any = None, ye: Any = None, zu: Any = None, ze: Any
     Parameters
     ----------
     yu, ye, zu, ze : arrays, (members, frequencies, rows, columns)
-        Equally likely deviations of the blocks of eq. 2.1: plants of a family, or measurements, less the model. Blocks that are not given
+        Equally likely deviations of the blocks of eq. 2.1: plants of a family, or measurements, minus the model. Blocks that are not given
         are certain. One block at least in each row of blocks gives its size.
 
     The mean of the members' products; the product of -yu and zu has the sign of eq. 2.11, which eq. 2.13 does not print.
     """
-    given = {"yu": yu, "ye": ye, "zu": zu, "ze": ze}
-    blocks = {k: np.asarray(v, dtype=complex) for k, v in given.items() if v is not None}
+    responses = {"yu": yu, "ye": ye, "zu": zu, "ze": ze}
+    blocks = {k: np.asarray(v, dtype=complex) for k, v in responses.items() if v is not None}
     for name, block in blocks.items():
         if block.ndim != 4 or not np.isfinite(block).all():
             raise InputError(

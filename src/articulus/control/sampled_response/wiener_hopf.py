@@ -153,7 +153,7 @@ class WienerHopf:
             w = abs(float(self.grid.omega[int(np.abs(steps).argmax())]))
             doubtful(
                 f"wiener_hopf: the loop turns by {np.abs(steps).max():.3g} rad between two frequencies near {w:.4g} rad/s; expected a finer "
-                "grid, or a loop that is not that near instability"
+                "grid, or a loop that is not so close to instability"
             )
         return of_controller - round(float(steps.sum()) / (2 * np.pi))
 

@@ -1,6 +1,9 @@
 """Synthesis of controllers by Riccati equations: one method, one file."""
 
 from articulus.control.synthesis.decoupling import decoupling_pd
+from articulus.control.synthesis.finite_time import FiniteTime
+from articulus.control.synthesis.glqg import GeneralizedLqgDesign, glqg
+from articulus.control.synthesis.kalman import Estimator
 from articulus.control.synthesis.ltr import ltru, ltry
 from articulus.control.synthesis.optimal_projection import optimal_projection
 from articulus.control.synthesis.output_poles import output_poles
@@ -10,9 +13,13 @@ from articulus.control.synthesis.tuned_absorber import TunedAbsorber, tuned_abso
 from articulus.control.synthesis.weighted_lqg import weighted_lqg
 
 __all__ = [
+    "Estimator",
+    "FiniteTime",
+    "GeneralizedLqgDesign",
     "SlidingDesign",
     "TunedAbsorber",
     "decoupling_pd",
+    "glqg",
     "ltru",
     "ltry",
     "optimal_projection",

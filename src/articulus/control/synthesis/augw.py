@@ -74,11 +74,11 @@ def augw(
         states=model.states,
     )
     through = of_matrices(*static(np.eye(p)), period=model.period)
-    found = series(core, side_by_side(*weights, through))
-    names = [f"{label}.{name}" for _, _, _, label, held in used for name in held] + list(model.outputs)
+    plant_with_weights = series(core, side_by_side(*weights, through))
+    names = [f"{label}.{name}" for _, _, _, label, outputs in used for name in outputs] + list(model.outputs)
     return dataclasses.replace(
-        found,
-        states=model.states + tuple(f"weight.{i}" for i in range(len(found.A) - len(model.A))),
+        plant_with_weights,
+        states=model.states + tuple(f"weight.{i}" for i in range(len(plant_with_weights.A) - len(model.A))),
         inputs=tuple(f"reference.{name}" for name in model.outputs) + model.inputs,
         outputs=tuple(names),
         input_units=model.output_units + model.input_units,
@@ -108,7 +108,9 @@ def mixsyn(
     augmented = augw(plant, W1, W2, W3, commands=commands, measured=measured)
     p = sum(name.startswith("reference.") for name in augmented.inputs)
     m = len(augmented.inputs) - p
-    return hinfsyn(augmented, p, m, gamma=gamma, relax=relax, shift=shift, iterations=iterations)
+    return hinfsyn(
+        augmented, measured=p, commands=m, gamma=gamma, relax=relax, shift=shift, iterations=iterations
+    )
 
 
 def weighting(W: Weight, count: int, label: str, model: LinearModel) -> LinearModel:
@@ -160,13 +162,15 @@ def _differentiate_outputs(model: LinearModel, W3: Weight) -> tuple[list[LinearM
         raise InputError("W3: found an improper weight of a sampled plant; expected one that is proper in z")
     quotient, rest = np.polydiv(*fraction)
     degree = len(quotient) - 1
-    raised, last = [], model
+    raised, last, before = [], model, model
+    speed = float(np.abs(np.linalg.eigvals(model.A)).max(initial=0.0)) or np.inf
     for k in range(1, degree + 1):
-        if np.abs(last.D).max(initial=0.0) > 1e-12 * max(1.0, np.abs(last.C).max(initial=0.0)):
+        rounding = 1e-12 * (np.abs(before.C) @ np.abs(model.B)) / (speed if last is model else 1.0)
+        if (np.abs(last.D) > rounding).any():
             raise InputError(
                 f"W3: found a weight that grows as s^{degree} on a plant that falls as s^-{k - 1}; expected W3 G to be proper"
             )
-        last = dataclasses.replace(last, C=last.C @ model.A, D=last.C @ model.B)
+        before, last = last, dataclasses.replace(last, C=last.C @ model.A, D=last.C @ model.B)
         raised.append(last)
     base = weighting((rest, fraction[1]), len(model.outputs), "W3", model)
     shares = [c * np.eye(len(model.outputs)) for c in quotient[::-1]]

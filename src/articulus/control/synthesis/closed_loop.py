@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import scipy.linalg
 
 from articulus.control.analysis.norms import hinfnorm
 from articulus.control.plant import PlantPartition, of_matrices
+from articulus.control.synthesis.finite_time import FiniteTime, Sinusoid, mean_square, sinusoid_ratio
 from articulus.linear import LinearModel
 from articulus.numerics.lyapunov import Lyapunov
 
@@ -65,6 +66,25 @@ class ClosedLoop:
     def model(self, K: np.ndarray) -> LinearModel:
         return of_matrices(*self.of(K), self.period)
 
+    def finite(
+        self, K: np.ndarray, h2: float, hinf: float, index: FiniteTime, waves: Sequence[Sinusoid]
+    ) -> tuple[float, np.ndarray]:
+        """Return the weighted sum of the finite-time indices and its gradient by K; that of weight `hinf` is of the worst of some waves."""
+        A, B, C, D = self.of(K)
+        if not np.isfinite(A).all():
+            return np.inf, np.zeros_like(K)
+        total, slope = 0.0, np.zeros_like(K)
+        if h2:
+            if np.abs(D).max(initial=0.0) > 1e-12:
+                return np.inf, np.zeros_like(K)
+            value, by = mean_square(A, B, C, index)
+            total, slope = total + h2 * value, slope + h2 * self.back(K, *by)
+        if hinf and waves:
+            found = [sinusoid_ratio(A, B, C, D, index, wave) for wave in waves]
+            value, slopes = max(found, key=lambda pair: pair[0])
+            total, slope = total + hinf * value, slope + hinf * self.back(K, *slopes)
+        return total, slope
+
     def outside(self, K: np.ndarray) -> float:
         """Return the largest real part of the poles, or their largest size less one: negative where the loop is stable."""
         values = np.linalg.eigvals(self.of(K)[0])
@@ -75,7 +95,7 @@ class ClosedLoop:
         A, B, C, D = self.of(K)
         C, D = (C, D) if rows is None else (C[rows], D[rows])
         sampled = self.period is not None
-        if not sampled and np.abs(D).max(initial=0.0) > 1e-12:
+        if not sampled and self._passes_noise(K, D, slice(None) if rows is None else rows):
             return np.inf, np.zeros_like(K)
         P, Q = Lyapunov(A, sampled).solve(B @ B.T), Lyapunov(A.T, sampled).solve(C.T @ C)
         value, other = float(np.sum((C @ P) * C)), float(np.sum((Q @ B) * B))
@@ -88,29 +108,38 @@ class ClosedLoop:
             return value + float(np.sum(D**2)), self.back(K, 2 * Q @ A @ P, 2 * Q @ B, dC, dD)
         return value, self.back(K, 2 * Q @ P, 2 * Q @ B, dC)
 
+    def _passes_noise(self, K: np.ndarray, D: np.ndarray, rows: Any) -> bool:
+        """Return whether the feedthrough from disturbances to errors is more than what rounding leaves of its terms."""
+        terms = np.abs(self.D0) + np.abs(self.Dz) @ np.abs(self.around(K)) @ np.abs(self.Dw)
+        return bool((np.abs(D) > 1e-12 * terms[rows]).any())
+
     def peak(self, K: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the Hinf norm and its gradient by K, from the singular vectors at the peak."""
         found = hinfnorm(self.model(K))
         if not np.isfinite(found.value):
             return np.inf, np.zeros_like(K)
-        A, B, C, D = self.of(K)
         if not np.isfinite(found.omega):
-            U, s, Vh = np.linalg.svd(D)
+            U, s, Vh = np.linalg.svd(self.of(K)[3])
             return float(s[0]), self.back(K, dD=np.outer(U[:, 0], Vh[0]))
-        at = 1j * found.omega if self.period is None else np.exp(1j * found.omega * self.period)
+        return self.gain_at(K, found.omega)[:2]
+
+    def gain_at(self, K: np.ndarray, omega: float) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return the largest singular value at a frequency [rad/s], its gradient by K, and the direction of the disturbances."""
+        A, B, C, D = self.of(K)
+        at = 1j * omega if self.period is None else np.exp(1j * omega * self.period)
         resolvent = np.linalg.inv(at * np.eye(len(A)) - A)
         U, s, Vh = np.linalg.svd(C @ resolvent @ B + D)
         u, v = U[:, 0], Vh[0].conj()
         left, right = (C @ resolvent).conj().T @ u, resolvent @ (B @ v)
         outer = [np.outer(a.conj(), b).real for a, b in ((left, right), (left, v), (u, right), (u, v))]
-        return float(s[0]), self.back(K, *outer)
+        return float(s[0]), self.back(K, *outer), v
 
     def pole(
         self, K: np.ndarray, measure: Callable[[np.ndarray], np.ndarray], turn: Callable[[complex], complex]
     ) -> tuple[float, np.ndarray]:
         """Return the largest of a measure of the poles s, and its gradient by K; `turn` is its derivative (d/dx - j d/dy).
 
-        Of a sampled loop s = log(z) / period.
+        For a sampled loop s = log(z) / period.
         """
         A = self.of(K)[0]
         values, left, right = scipy.linalg.eig(A, left=True)

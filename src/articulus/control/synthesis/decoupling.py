@@ -23,9 +23,9 @@ class DecouplingDesign(GainDesign):
     Parameters
     ----------
     kp : array, (n, n)
-        Of positions.
+        Gains of positions.
     kd : array, (n, n)
-        Of velocities.
+        Gains of velocities.
     """
 
     kp: np.ndarray

@@ -6,6 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+FAR, PART = 1e16, 1e-2
+"""A first step of the gradient itself that promises this many times the value, or so small a part of it, has units of its own: it is
+replaced by one that promises a part of the value."""
 SMALL = 1e-9
 """Relative gain of an iteration below which it counts as idle; five in a row end the search."""
 
@@ -22,20 +25,23 @@ def descend(
     """
     value, slope = function(x)
     H = np.eye(x.size)
-    idle = 0
+    idle, start = 0, 1.0
+    promised = float(slope @ slope)
+    if promised > 0.0 and np.isfinite(value) and not abs(value) / FAR <= promised <= abs(value) * FAR:
+        start = PART * abs(value) / promised or 1.0
     for _ in range(iterations):
         if value <= enough or not np.isfinite(value):
             return x, value, True
         direction = -H @ slope
         if direction @ slope >= 0.0:
             H, direction = np.eye(x.size), -slope
-        step = _weak_wolfe(function, x, value, slope, direction)
+        step = _weak_wolfe(function, x, value, slope, direction, start)
         if step is None:
             if np.array_equal(H, np.eye(x.size)):
                 return x, value, True
             H = np.eye(x.size)
             continue
-        new, after, turned = step
+        (new, after, turned), start = step, 1.0
         s, y = new - x, turned - slope
         if s @ y > 1e-14 * np.linalg.norm(s) * np.linalg.norm(y):
             if np.array_equal(H, np.eye(x.size)):
@@ -51,10 +57,10 @@ def descend(
 
 
 def _weak_wolfe(
-    function: Callable, x: np.ndarray, value: float, slope: np.ndarray, direction: np.ndarray
+    function: Callable, x: np.ndarray, value: float, slope: np.ndarray, direction: np.ndarray, t: float
 ) -> tuple[np.ndarray, float, np.ndarray] | None:
-    """Return a point lower along the direction whose slope is less steep, with value and gradient; None if there is none."""
-    low, high, t = 0.0, np.inf, 1.0
+    """Return a point lower along the direction whose slope is less steep, with value and gradient; None if there is none. t: first step."""
+    low, high = 0.0, np.inf
     down = slope @ direction
     best = None
     for _ in range(40):

@@ -1,4 +1,4 @@
-"""Robust performance by D-K iteration (`dksyn`, `musyn` in MATLAB)."""
+"""Robust performance by D-K iteration, with G scalings of real blocks (`dksyn`, `musyn` in MATLAB; Young 1996)."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.optimize
 from threadpoolctl import threadpool_limits
 
 from articulus.control.analysis.norms import hinfnorm
 from articulus.control.connect import close, select, series, side_by_side
 from articulus.control.design import Check, Design, check_design, static
 from articulus.control.plant import Group, PlantPartition, of_matrices
-from articulus.control.robust.blocks import Block, BlockStructure
+from articulus.control.robust.blocks import BlockStructure
 from articulus.control.robust.mussv import mussv
+from articulus.control.robust.rational_scalings import RationalScalings, one_by_one, rational_scalings
 from articulus.control.sampling import continuous, trapezoidal
 from articulus.control.synthesis.hinfsyn import hinfsyn
 from articulus.errors import ArticulusError, InputError, doubtful
@@ -25,6 +25,11 @@ GRID = 60
 """Frequencies at which mu is computed in the iteration."""
 ENOUGH = 1e-3
 """Relative fall of mu below which the iteration ends. Scalings and controller creep along a valley: falls of some thousandths a round add up."""
+
+SHARP = 0.2
+"""Damping ratio of poles below which the grid has frequencies of their own."""
+RAISES = 40
+"""Levels that are tried, each the gain at the one before, until scalings show one."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -36,7 +41,7 @@ class MuDesign(Design):
     mu : float
         Upper bound of mu over all frequencies that the scalings show.
     peak : float
-        Largest upper bound of mu on the grid, blocks taken as full and complex.
+        Largest upper bound of mu on a grid, repeated numbers taken as different ones.
     true_peak : float
         The same with the blocks as they are.
     true_lower : float
@@ -58,10 +63,10 @@ class MuDesign(Design):
 @threadpool_limits.wrap(limits=1, user_api="blas")  # small matrices: threads only wait for each other
 def dksyn(
     plant: Any,
-    measured: Group,
-    commands: Group,
     blocks: Any,
     *,
+    measured: Group,
+    commands: Group,
     order: int = 4,
     rounds: int = 30,
     relax: float = 0.01,
@@ -69,30 +74,30 @@ def dksyn(
     """Return a controller with a small structured singular value from disturbances to errors.
 
     Below 1, the performance is kept for every perturbation of the structure of size 1 (performance itself is a block). Hinf
-    controllers of the scaled plant D P D^-1 and scalings D of the closed loop are found in turns; that ends in a local optimum.
+    controllers of the scaled plant and scalings of the closed loop, D and for real blocks G, are computed alternately; that ends in a local optimum.
 
     Parameters
     ----------
     plant : see `as_plant`
         See `hinfsyn`; the errors and disturbances are, in their order, the inputs and outputs of the blocks.
-    measured, commands : names or number of outputs and of inputs
     blocks : sequence of pairs or `Block`
-        Of Delta, from errors to disturbances; see `mussv`. Repeated and real ones are taken as full complex ones while the
-        controller is found, which is on the safe side; the figures `true_peak` and `true_lower` are of the blocks as they are.
+        Blocks of Delta, from errors to disturbances; see `mussv`. Repeated numbers count as that many different ones during the
+        design, which is conservative; the figures `true_peak` and `true_lower` belong to the blocks as given.
+    measured, commands : names or number of outputs and of inputs
     order : int
-        Of the scaling of every block but the last; even.
+        Order of the scaling of every block but the last complex one; even.
     rounds : int
-        At most. If mu was still falling in the last one, and on Ctrl-C, the best controller so far is returned, with a warning; the
-        figure `complete` is then False, and a check says so.
+        Largest number of rounds. If mu was still falling in the last one, and on Ctrl-C, the best controller so far is returned, with a
+        warning; the figure `complete` is then False, and a check says so.
     relax : float
-        Of the Hinf controllers; see `hinfsyn`.
+        See `hinfsyn`.
 
     Returns
     -------
     Design
-        Figures: `mu`, an upper bound over all frequencies, the Hinf norm of the scaled closed loop; `peak`, the largest mu on a
-        grid; `history`, the peaks of every round, all of full complex blocks; `true_peak` and `true_lower`, upper and lower
-        bound of the largest mu on the grid of the structure as it is: real blocks by D-G scalings, repeated ones as repeated.
+        Figures: `mu`, an upper bound over all frequencies, shown by the scalings that the controller was designed with; `peak`, the
+        largest mu on a grid; `history`, the peaks of every round; `true_peak` and `true_lower`, upper and lower bound of the largest
+        mu on the grid with repeated numbers as they are.
         `robstab` of the closed loop finds the peak between grid points. The controller has the states of the plant and of the
         scalings.
     """
@@ -106,40 +111,40 @@ def dksyn(
             "the numbers of errors and disturbances"
         )
     inner = PlantPartition(continuous(parts.model), parts.w, parts.u, parts.z, parts.y)
-    found = _iterate(inner, structure, order, rounds, relax)
+    best = _iterate(inner, structure, order, rounds, relax)
     controller = (
-        found.controller if parts.model.period is None else trapezoidal(found.controller, parts.model.period)
+        best.controller if parts.model.period is None else trapezoidal(best.controller, parts.model.period)
     )
-    peak = float(min(found.history))
-    true_peak, true_lower = _as_they_are(inner, found.controller, structure)
+    peak = float(min(best.history))
+    true_peak, true_lower = _as_they_are(inner, best.controller, structure)
     figures = {
-        "mu": found.bound,
+        "mu": best.bound,
         "peak": peak,
         "true_peak": true_peak,
         "true_lower": true_lower,
-        "history": np.array(found.history),
-        "complete": found.complete,
+        "history": np.array(best.history),
+        "complete": best.complete,
     }
     checks = [
         Check(
             "bound of mu over all frequencies beside its peak on the grid",
-            found.bound,
+            best.bound,
             peak,
-            np.isfinite(found.bound),
+            np.isfinite(best.bound),
         )
     ]
-    if not found.complete:
-        why = f"the iteration was stopped after {len(found.history)} rounds, mu may become less"
-        checks.append(Check("least mu of the iteration", found.bound, found.bound, True, not_judged=why))
+    if not best.complete:
+        why = f"the iteration was stopped after {len(best.history)} rounds, mu may become less"
+        checks.append(Check("least mu of the iteration", best.bound, best.bound, True, not_judged=why))
     return check_design(MuDesign, "dksyn", parts.model, controller, parts.u, parts.y, figures, checks)
 
 
 def _as_they_are(
     parts: PlantPartition, controller: LinearModel, structure: BlockStructure
 ) -> tuple[float, float]:
-    """Return bounds of the largest mu of the closed loop on a grid, real and repeated blocks as they are."""
+    """Return bounds of the largest mu of the closed loop on a grid, repeated blocks as they are."""
     loop = select(close(parts.model, controller, parts.u, parts.y), parts.w, parts.z)
-    mu = mussv(loop.response(_grid(loop)), structure)
+    mu = mussv(_response(loop, _grid(loop)), structure)
     return float(mu.upper.max()), float(mu.lower.max())
 
 
@@ -156,22 +161,24 @@ class _Found:
 def _iterate(
     parts: PlantPartition, structure: BlockStructure, order: int, rounds: int, relax: float
 ) -> _Found:
-    full = BlockStructure(tuple(Block(b.rows, b.columns) for b in structure.blocks))
-    scalings = [of_matrices(*static(np.ones((1, 1)))) for _ in full.blocks]
+    single = one_by_one(structure)
+    scalings = RationalScalings.one(single)
     best: _Found | None = None
     history: list[float] = []
     while len(history) < rounds:
         try:
-            design = hinfsyn(
-                _scale(parts.model, parts, full, scalings), len(parts.y), len(parts.u), relax=relax
-            )
+            scaled = _scale(parts.model, parts, scalings)
+            design = hinfsyn(scaled, measured=len(parts.y), commands=len(parts.u), relax=relax)
             loop = close(parts.model, design.controller, parts.u, parts.y)
+            before = _shown(loop, parts, scalings)
             inner = select(loop, parts.w, parts.z)
             omega = _grid(inner)
-            mu = mussv(inner.response(omega), full)
-            scalings = [_fit(omega, size, mu.upper, order) for size in _sizes(mu.D, full)]
-            scaled = select(_scale(loop, parts, full, scalings), range(len(parts.w)), range(len(parts.z)))
-            bound = min(design.gamma, float(hinfnorm(scaled)))  # D M D^-1 with the scalings before and after
+            response = _response(inner, omega)
+            scalings, peak = rational_scalings(response, omega, single, order)
+            after = _shown(loop, parts, scalings)
+            bound = min(before, after)
+            if np.isfinite(after):
+                scalings = dataclasses.replace(scalings, beta=after)
         except (KeyboardInterrupt, ArticulusError) as stopped:
             if best is None:
                 raise
@@ -179,7 +186,7 @@ def _iterate(
                 f"dksyn: stopped after {len(history)} rounds ({str(stopped) or 'Ctrl-C'}); the best controller so far is returned"
             )
             return dataclasses.replace(best, history=history, complete=False)
-        history.append(float(mu.upper.max()))
+        history.append(peak)
         if best is None or bound < best.bound:
             enough = best is not None and bound > (1 - ENOUGH) * best.bound
             best = _Found(history, design.controller, bound, True)
@@ -195,64 +202,49 @@ def _iterate(
 
 
 def _grid(loop: LinearModel) -> np.ndarray:
-    rates = np.abs(np.linalg.eigvals(loop.A))
+    """Return zero, infinity, frequencies in equal ratios around the poles, and each resonance with its flanks."""
+    poles = np.linalg.eigvals(loop.A)
+    rates = np.abs(poles)
     rates = rates[rates > 1e-6 * rates.max(initial=1.0)]
-    return np.geomspace(0.1 * rates.min(initial=1.0), 10 * rates.max(initial=1.0), GRID)
+    even = np.geomspace(0.1 * rates.min(initial=1.0), 10 * rates.max(initial=1.0), GRID)
+    sharp = poles[(poles.imag > 0) & (np.abs(poles.real) < SHARP * np.abs(poles))]
+    around = [sharp.imag + k * sharp.real for k in (-1.0, 0.0, 1.0)]
+    return np.unique(np.concatenate([[0.0, np.inf], even, *around]))
 
 
-def _sizes(D: np.ndarray, structure: BlockStructure) -> list[np.ndarray]:
-    """Return the size of the scaling of every block over frequency, over that of the last block."""
-    values = np.array([np.sqrt(D[:, s.start, s.start].real) for s in structure.slices])
-    return list(values / values[-1])
+def _response(loop: LinearModel, omega: np.ndarray) -> np.ndarray:
+    finite = np.isfinite(omega)
+    found = np.repeat(loop.D[None].astype(complex), len(omega), axis=0)
+    found[finite] = loop.response(omega[finite])
+    return found
 
 
-def _fit(omega: np.ndarray, size: np.ndarray, mu: np.ndarray, order: int) -> LinearModel:
-    """Return the stable system with stable zeros of an order whose size is nearest to one given, in logarithms.
-
-    A product of terms of second order; every further one begins at several frequencies, and the best end counts.
-    """
-    wanted, counts = np.log(size), (mu / mu.max()) ** 2
-    level = np.average(wanted, weights=counts)
-    found = np.array([level])
-    if np.abs(wanted - level).max() < 1e-3:
-        order = 0
-    for _ in range(order // 2):
-        starts = [
-            np.r_[found, c, 0.0, c, 0.1] for c in np.log(omega[np.linspace(5, len(omega) - 6, 6).astype(int)])
-        ]
-        ends = [
-            scipy.optimize.least_squares(_misfit, start, args=(omega, wanted, counts), max_nfev=60)
-            for start in starts
-        ]
-        found = min(ends, key=lambda end: end.cost).x
-    model = of_matrices(*static(np.array([[np.exp(found[0])]])))
-    for a, za, b, zb in np.exp(found[1:].reshape(-1, 4)):
-        gains = [[a * a - b * b, 2 * (za * a - zb * b)]]
-        model = series(
-            model, of_matrices([[0.0, 1.0], [-b * b, -2 * zb * b]], [[0.0], [1.0]], gains, [[1.0]])
-        )
-    return model
+def _shown(loop: LinearModel, parts: PlantPartition, scalings: RationalScalings) -> float:
+    """Return a bound of mu of a closed loop over all frequencies, which scalings show at their level or at a higher one."""
+    for _ in range(RAISES):
+        scaled = _scale(loop, parts, scalings)
+        norm = float(hinfnorm(select(scaled, range(len(parts.w)), range(len(parts.z)))))
+        if not scalings.with_phase or norm <= scalings.beta * (1.0 + 1e-9) or np.isinf(norm):
+            return norm
+        scalings = dataclasses.replace(scalings, beta=norm)
+    return np.inf
 
 
-def _misfit(p: np.ndarray, omega: np.ndarray, wanted: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return weighted differences of logarithms; p: gain, then corner and damping of zeros and of poles, as logarithms."""
-    total = np.full(len(omega), p[0])
-    for a, za, b, zb in np.exp(np.clip(p[1:], -30, 30).reshape(-1, 4)):
-        for corner, damping, sign in ((a, za, 0.5), (b, zb, -0.5)):
-            total += sign * np.log((corner**2 - omega**2) ** 2 + (2 * damping * corner * omega) ** 2 + 1e-300)
-    limits = 0.01 * np.maximum(np.abs(p[2::2]) - 1.5, 0.0)  # dampings far from 1 are no smooth scaling
-    return np.r_[counts * (total - wanted), limits]
-
-
-def _scale(
-    model: LinearModel, parts: PlantPartition, structure: BlockStructure, scalings: list[LinearModel]
-) -> LinearModel:
-    """Return D P D^-1 of the plant or of its closed loop, with disturbances before commands and errors before measured outputs."""
-    into = [_inverse(d) for d, b in zip(scalings, structure.blocks) for _ in range(b.rows)]
-    out = [d for d, b in zip(scalings, structure.blocks) for _ in range(b.columns)]
-    through = [of_matrices(*static(np.eye(k))) for k in (len(parts.u), len(parts.y))]
+def _scale(model: LinearModel, parts: PlantPartition, scalings: RationalScalings) -> LinearModel:
+    """Return beta (D P D^-1 - h) c of the plant or of its closed loop, disturbances before commands and errors before measured outputs."""
     core = select(model, np.r_[parts.w, parts.u], np.r_[parts.z, parts.y])
-    found = series(series(side_by_side(*into, through[0]), core), side_by_side(*out, through[1]))
+    into, place = scalings.into
+    w, z, u, y = len(parts.w), len(parts.z), len(parts.u), len(parts.y)
+    first = side_by_side(into, of_matrices(*static(np.eye(u))))  # disturbances, what G takes away, commands
+    order = np.r_[np.arange(w), 2 * w + np.arange(u), w + np.arange(w)]
+    first = select(first, range(w + u), order)
+    second = side_by_side(core, of_matrices(*static(np.eye(w))))
+    third = side_by_side(scalings.out, of_matrices(*static(np.eye(y))), of_matrices(*static(np.eye(w))))
+    total = np.zeros((z + y, z + y + w))
+    total[:, : z + y] = np.eye(z + y)
+    for column in np.flatnonzero(place >= 0):
+        total[place[column], z + y + column] = -1.0
+    found = series(series(series(first, second), third), of_matrices(*static(total)))
     return dataclasses.replace(
         found,
         states=tuple(f"x.{i}" for i in range(len(found.A))),
@@ -261,11 +253,4 @@ def _scale(
         input_units=core.input_units,
         output_units=core.output_units,
         period=None,
-    )
-
-
-def _inverse(model: LinearModel) -> LinearModel:
-    inverse = 1.0 / model.D[0, 0]
-    return of_matrices(
-        model.A - inverse * model.B @ model.C, inverse * model.B, -inverse * model.C, [[inverse]]
     )

@@ -31,18 +31,18 @@ class H2Design(Design):
     Parameters
     ----------
     norm : float
-        Of the closed loop, from disturbances to errors.
+        Norm of the closed loop, from disturbances to errors.
     """
 
     norm: float
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")  # small matrices: threads only wait for each other
-def h2syn(plant: Any, measured: Group, commands: Group) -> H2Design:
+def h2syn(plant: Any, *, measured: Group, commands: Group) -> H2Design:
     """Return the stabilizing controller with the least H2 norm from disturbances to errors.
 
-    The norm is the root mean square of the errors for white noise of unit intensity at the disturbances. Of a sampled plant
-    the controller uses the newest measurement at once.
+    The norm is the root mean square of the errors for white noise of unit intensity at the disturbances. The
+    controller of a sampled plant uses the newest measurement at once.
 
     Parameters
     ----------

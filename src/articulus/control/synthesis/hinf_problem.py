@@ -253,7 +253,7 @@ class HinfProblem:
         done = [Check("test 1: D11 small enough (least gamma)", bound, gamma, bound < gamma)]
         if bound >= gamma:
             return done, None, None
-        found = []
+        results = []
         for number, side, what in ((2, self.state, "state feedback X"), (3, self.estimate, "estimator Y")):
             least = side.lower_bound
             space = side.subspace(gamma) if least <= gamma else None
@@ -269,12 +269,12 @@ class HinfProblem:
                     space.least > 0,
                 )
             )
-            found.append(space)
-        radius = spectral_radius(*found)
+            results.append(space)
+        radius = spectral_radius(*results)
         done.append(
             Check("test 4: spectral radius of X Y over gamma^2", radius / gamma**2, 1.0, radius < gamma**2)
         )
-        return done, found[0], found[1]
+        return done, results[0], results[1]
 
     def room(self, t: float) -> np.ndarray:
         """Return three numbers that are positive where a controller exists, as functions of t = 1 / gamma^2.

@@ -30,7 +30,7 @@ ACHIEVED = 1e-6
 """Relative excess of the closed loop's norm over gamma that rounding may cause."""
 SINGULAR = (1e-6, 1e-13)
 """Relative singular values below which states of the controller are eliminated; the second is tried where the first is not right."""
-SHIFTS = 0.3 * 10.0 ** -np.arange(0.0, 4.5, 0.5)
+SHIFTS = 0.3 * 10.0 ** -np.arange(0.0, 7.5, 0.5)
 """Shifts of the imaginary axis, over the middle size of the poles of a closed loop, largest first; smaller ones lose the digits of X and Y."""
 COST = 1e-2
 """Relative change of the least gamma from one shift to the next, below which the larger of them is taken."""
@@ -66,9 +66,9 @@ class HinfDesign(Design):
 )  # matrices of some hundred rows: threads only wait for each other
 def hinfsyn(
     plant: Any,
+    *,
     measured: Group,
     commands: Group,
-    *,
     gamma: float | None = None,
     relax: float = 0.0,
     shift: float | None = None,
@@ -98,7 +98,7 @@ def hinfsyn(
     tolerance : float
         Relative, of the optimum.
     iterations : int
-        Of a search of the optimum at most; about ten are usual. After them, and on Ctrl-C, the best bound so far is designed for, with a
+        Largest number of iterations of the search for the optimum; about ten are usual. After them, and on Ctrl-C, the best bound so far is designed for, with a
         warning; the figure `complete` is then False, and a check says so.
 
     Returns
@@ -143,9 +143,9 @@ def _off_axis(parts: PlantPartition, cause: ZeroOnAxis, iterations: int) -> Hinf
             continue
         if last is not None and abs(last[1] - least) <= COST * least:
             doubtful(
-                f"{cause}; the imaginary axis was moved by {last[0].shift:.4g} rad/s for the design: poles of the closed loop may stay as slow as "
+                f"{cause}; the imaginary axis was shifted by {last[0].shift:.4g} rad/s for the design: poles of the closed loop may stay as slow as "
                 f"{-2 * last[0].shift:.4g} rad/s, and gamma is about {max(last[1] / least - 1, 0):.1%} above its limit; "
-                "give `shift` for other poles, or add a disturbance or weight that sees the pole"
+                "set `shift` for other poles, or add a disturbance or weight that sees the pole"
             )
             return last[0]
         last = problem, least

@@ -30,7 +30,7 @@ class Estimator:
     innovation : array, (n, p)
         M of a sampled plant; zeros for a continuous one.
     covariance : array, (n, n)
-        Of the error x - x^, before the newest measurement.
+        Covariance of the error x - x^, before the newest measurement.
     checks : tuple of Check
     """
 
@@ -122,7 +122,7 @@ def kalman(plant: Any, W: Any, V: Any, *, noise: Group = None, measured: Group =
         Intensity of the white noise at the inputs `noise` (covariance, of a sampled plant); if none are named, of noise
         that acts on each state derivative. Positive semidefinite.
     V : number, vector or matrix
-        Of the noise of the measured outputs; positive definite.
+        Intensity of the noise of the measured outputs; positive definite.
     noise : names or number of inputs
     measured : names or number of outputs
         All if not given.
@@ -149,7 +149,7 @@ def kalman(plant: Any, W: Any, V: Any, *, noise: Group = None, measured: Group =
     bound = 0.0 if model.period is None else 1.0
     bad = not most < bound
     check = Check("poles of the error", most, bound, not bad)
-    found = Estimator(filtered, L, M, P, (check, g.check))
+    estimator = Estimator(filtered, L, M, P, (check, g.check))
     if bad:
-        raise NumericalError(f"kalman: the error of the filter does not fade: {check}", result=found)
-    return found
+        raise NumericalError(f"kalman: the error of the filter does not fade: {check}", result=estimator)
+    return estimator

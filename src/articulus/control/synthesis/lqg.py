@@ -31,9 +31,9 @@ class LqgDesign(Design):
     cost : float
         Mean of x'Qx + u'Ru of the closed loop.
     gain : array, (commands, states)
-        Of the regulator.
+        Gain of the regulator.
     filter_gain : array, (states, measured)
-        Of the filter.
+        Gain of the filter.
     regulator_poles : complex array
         [rad/s]
     filter_poles : complex array
@@ -77,7 +77,7 @@ def lqg(
     measured : names or number of outputs
         All if not given.
     current : bool
-        Of a sampled plant, use the newest measurement at once instead of one period later.
+        For a sampled plant: use the newest measurement at once instead of one period later.
 
     Returns
     -------
@@ -118,8 +118,8 @@ def join_regulator_and_filter(
         raise InputError(f"{method}: found current=True of a continuous plant; expected a sampled one")
     Q, R, N = weights
     A, B, C, D = model.A, model.B[:, u], model.C[y], model.D[np.ix_(y, u)]
-    found = regulator(model, u, Q, R, N, method)
-    X, K, g = found.X, found.gain, gains(model, y, noise, method)
+    gain = regulator(model, u, Q, R, N, method)
+    X, K, g = gain.X, gain.gain, gains(model, y, noise, method)
     L = g.L
     size = R if model.period is None else R + B.T @ X @ B
     # u = -K x^ - J (y - C x^ - D u): the newest measurement tells of the states, and of the noise that moves them next
@@ -133,12 +133,12 @@ def join_regulator_and_filter(
     cost = _mean_cost(model, controller, u, y, weights, noise)
     agree = bool(abs(cost - promised) <= AGREE * promised + np.finfo(float).tiny)
     check = Check("mean cost of the closed loop beside that of the Riccati solutions", cost, promised, agree)
-    checks = [check, residual_check(found, "regulator"), g.check]
+    checks = [check, residual_check(gain, "regulator"), g.check]
     figures = {
         "cost": cost,
         "gain": K,
         "filter_gain": L,
-        "regulator_poles": rates(found.poles, model.period),
+        "regulator_poles": rates(gain.poles, model.period),
         "filter_poles": rates(g.poles, model.period),
     }
     return check_design(LqgDesign, method, model, controller, u, y, figures, checks)

@@ -33,7 +33,7 @@ class NcfDesign(Design):
     Parameters
     ----------
     margin : float
-        Of the shaped loop, between 0 and 1.
+        Margin of the shaped loop, between 0 and 1.
     margin_optimal : float
         Largest possible.
     gamma : float

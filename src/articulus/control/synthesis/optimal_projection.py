@@ -47,7 +47,7 @@ class OptimalProjectionDesign(Design):
     projection : array, (n, n)
         tau of the equations.
     residuals : sequence of float
-        Of the equations, relative.
+        Residuals of the equations, relative.
     """
 
     h2: float
@@ -75,15 +75,15 @@ def optimal_projection(
         From 1 to that of the plant; there it is the LQG controller.
     commands, measured : names or counts
     iterations : int
-        Of the descent.
+        Iterations of the descent.
 
     Returns
     -------
     Design
         Figures: `h2` (norm), `full` (that of the full-order controller), `projection` tau (n, n), `residuals` of the four equations.
     """
-    given = PlantPartition.of(plant, commands, measured, "optimal_projection")
-    p, d = given.rescale()
+    partition = PlantPartition.of(plant, commands, measured, "optimal_projection")
+    p, d = partition.rescale()
     n = len(p.A)
     if p.model.period is not None:
         raise InputError(
@@ -106,10 +106,11 @@ def optimal_projection(
     require_detectable(p.model, p.C2, "optimal_projection", tuple(p.model.outputs[i] for i in p.y))
     control = riccati(p.A, p.B2, R1, R2, period=None, method="optimal_projection")
     filtering = riccati(p.A.T, p.C2.T, V1, V2, period=None, method="optimal_projection")
-    P, K, Q, L = control.X, control.gain, filtering.X, filtering.gain.T
+    K, L = control.gain, filtering.gain.T
     full = _cost(p, p.A - p.B2 @ K - L @ p.C2, L, -K)
-    left, right = _balanced(p, P, Q, K, L, order)
+    left, right = balance_full_order(p, K, L, V2, R2, order)
     form = ControllerForm.of(order, len(p.u), len(p.y), direct=False)
+    form = form.in_units(form.units(p))
     problem = FixedOrderProblem([ClosedLoop(p, order)], form, np.ones(1), np.zeros(1), DesignLimits())
     K0 = np.block(
         [
@@ -117,9 +118,7 @@ def optimal_projection(
             [left.T @ L, left.T @ (p.A - p.B2 @ K - L @ p.C2) @ right],
         ]
     )
-    free = np.ones_like(K0, dtype=bool)
-    free[: len(p.u), : len(p.y)] = False
-    x = K0.T[free.T]
+    x = form.parameters(K0)
     with threadpool_limits(1):
         if not np.isfinite(problem.objective(x)[0]):
             x, off, _ = descend(problem.abscissa, x, iterations, enough=-ENOUGH * problem.speed)
@@ -130,7 +129,7 @@ def optimal_projection(
         x, value, finished = descend(problem.objective, x, iterations)
     if not finished:
         doubtful(
-            f"optimal_projection: the search was still going down after {iterations} iterations; more may find a better controller"
+            f"optimal_projection: the search was still decreasing after {iterations} iterations; more may find a better controller"
         )
     A, B, C, D = form.matrices(x)
     tau, residuals = _equations(p, (A, B, C), (R1, R2, V1, V2))
@@ -144,7 +143,7 @@ def optimal_projection(
     controller = named_controller(p.model, (A, B, C, D), p.u, p.y, "optimal projection")
     checks = [Check("residual of the optimal projection equations, relative", worst, HOLDS, worst < HOLDS)]
     return check_design(
-        OptimalProjectionDesign, "optimal projection", given.model, controller, p.u, p.y, figures, checks
+        OptimalProjectionDesign, "optimal projection", partition.model, controller, p.u, p.y, figures, checks
     )
 
 
@@ -154,12 +153,18 @@ def _cost(p: PlantPartition, A: np.ndarray, B: np.ndarray, C: np.ndarray) -> flo
     return closed.square(np.block([[np.zeros((len(p.u), len(p.y))), C], [B, A]]))[0]
 
 
-def _balanced(
-    p: PlantPartition, P: np.ndarray, Q: np.ndarray, K: np.ndarray, L: np.ndarray, order: int
+def balance_full_order(
+    p: PlantPartition,
+    K: np.ndarray,
+    L: np.ndarray,
+    V2: np.ndarray,
+    R2: np.ndarray,
+    order: int,
+    sampled: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return bases of the heaviest part of Qh Ph of the full-order controller: left' right = I."""
-    Qh = covariance(p.A - p.B2 @ K, L @ (p.D21 @ p.D21.T) @ L.T)
-    Ph = covariance((p.A - L @ p.C2).T, K.T @ (p.D12.T @ p.D12) @ K)
+    Qh = covariance(p.A - p.B2 @ K, L @ V2 @ L.T, sampled)
+    Ph = covariance((p.A - L @ p.C2).T, K.T @ R2 @ K, sampled)
     roots = [v * np.sqrt(np.maximum(w, 0.0)) for w, v in (np.linalg.eigh(0.5 * (X + X.T)) for X in (Qh, Ph))]
     U, s, Vh = np.linalg.svd(roots[0].T @ roots[1])
     scale = 1.0 / np.sqrt(np.maximum(s[:order], s[0] * 1e-14))

@@ -1,4 +1,4 @@
-"""Poles by static output feedback, one after the other, by deflation.
+"""Poles by static output feedback, one after another, by deflation.
 
 G. Miminis, Using Deflation in the Pole Assignment Problem with Output Feedback, 3rd Annual Conference on Aerospace Computational
 Control, JPL, 1989. A pair of complex poles is assigned in one real step, so that the gain stays real (the source leaves this open).
@@ -81,13 +81,13 @@ def output_poles(
     if sum(map(len, wanted)) > most:
         raise InputError(f"output_poles: found {len(poles)} poles; expected at most m + p - 1 = {most}")
     K = _gain(A, B, C, wanted)
-    found = np.linalg.eigvals(A - B @ K @ C)
-    chosen = _nearest(found, [s for group in wanted for s in group])
-    off = max((abs(found[i] - s) for i, s in chosen), default=0.0) / max(np.abs(found).max(), 1e-300)
-    left = np.delete(found, [i for i, _ in chosen])
+    achieved = np.linalg.eigvals(A - B @ K @ C)
+    chosen = _nearest(achieved, [s for group in wanted for s in group])
+    off = max((abs(achieved[i] - s) for i, s in chosen), default=0.0) / max(np.abs(achieved).max(), 1e-300)
+    left = np.delete(achieved, [i for i, _ in chosen])
     checks = [Check("distance of the chosen poles, relative", off, ASSIGNED, off < ASSIGNED)]
     controller = named_controller(model, static(-K), u, y, "output poles")
-    bad = left[unstable(left, model.period, np.abs(found).max())]
+    bad = left[unstable(left, model.period, np.abs(achieved).max())]
     if len(bad):
         text = ", ".join(f"{s:.4g}" for s in bad)
         doubtful(f"output_poles: the closed loop is unstable: poles that were not chosen are at {text}")

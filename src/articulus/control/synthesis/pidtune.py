@@ -26,11 +26,11 @@ class PidDesign(Design):
     Parameters
     ----------
     kp : float
-        Of the error.
+        Gain of the error.
     ki : float
-        Of its integral [1/s].
+        Gain of its integral [1/s].
     kd : float
-        Of its derivative [s].
+        Gain of its derivative [s].
     n : float
         Corner of the derivative [rad/s].
     gain_margin : float
@@ -53,7 +53,7 @@ def pidtune(
     phase_margin: float = 60.0,
     *,
     integral: bool = True,
-    command: Group = None,
+    commands: Group = None,
     measured: Group = None,
 ) -> PidDesign:
     """Return u = -(kp + ki / s + kd s / (1 + s / n)) y with the given crossover frequency and phase margin.
@@ -68,8 +68,8 @@ def pidtune(
         There; raises InputError with what is possible if lead of a PID cannot give it.
     integral : bool
         Whether there is an integral part (corner at 0.15 of the crossover); a PD otherwise.
-    command, measured : name
-        Needed if the plant has several.
+    commands, measured : name
+        One of each, needed if the plant has several.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def pidtune(
     """
     model = as_plant(plant, "pidtune")
     u, y = (
-        places(model.inputs, command, "input", "pidtune"),
+        places(model.inputs, commands, "input", "pidtune"),
         places(model.outputs, measured, "output", "pidtune"),
     )
     if model.period is not None:
@@ -87,7 +87,7 @@ def pidtune(
         )
     if len(u) != 1 or len(y) != 1:
         raise InputError(
-            f"pidtune: found {len(u)} commands and {len(y)} measured outputs; expected one each: name them by command and measured"
+            f"pidtune: found {len(u)} commands and {len(y)} measured outputs; expected one each: name them by commands and measured"
         )
     if not 0 < crossover < np.inf:
         raise InputError(f"pidtune: found crossover {crossover:g} rad/s; expected a number above 0")
@@ -115,10 +115,10 @@ def pidtune(
     controller = named_controller(model, _matrices(kp, ki, kd, n), u, y, "pid")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DoubtfulResult)  # an unstable loop is refused below
-        found = margins(open_loop(model, controller)).channels[0]
-    phase = float(np.degrees(found.phase))
+        margin = margins(open_loop(model, controller)).channels[0]
+    phase = float(np.degrees(margin.phase))
     kept = Check("phase margin [deg]", phase, phase_margin, phase > phase_margin - 1.0)
-    figures = {"kp": kp, "ki": ki, "kd": kd, "n": n, "gain_margin": found.gain_up, "phase_margin": phase}
+    figures = {"kp": kp, "ki": ki, "kd": kd, "n": n, "gain_margin": margin.gain_up, "phase_margin": phase}
     return check_design(PidDesign, "pid", model, controller, u, y, figures, [kept])
 
 

@@ -41,18 +41,18 @@ class RateFeedbackDesign(Design):
 
 
 def rate_feedback(
-    structure: Any, sensor: float, actuator: float, *, outputs: Any = None
+    structure: Any, *, sensor_noise: float, actuator_noise: float, outputs: Any = None
 ) -> RateFeedbackDesign:
-    """Return u = -sqrt(actuator / sensor) y on co-located rates y, with the attainable mean square of chosen displacements.
+    """Return u = -sqrt(actuator_noise / sensor_noise) y on co-located rates y, with the attainable mean square of chosen displacements.
 
     Parameters
     ----------
     structure : Structure, Reduction or articulus.linear.SecondOrder
-        Held (K is definite); its outputs are the rates at its inputs, in the same order.
-    sensor, actuator : float
-        Spectral densities of the noise of the sensors and of the actuators.
+        Supported (K is definite); its outputs are the rates at its inputs, in the same order.
+    sensor_noise, actuator_noise : float
+        Spectral densities.
     outputs : array, (k, n)
-        Displacements whose mean square is wanted: rows on the degrees of freedom; those at the actuators if not given.
+        Displacements whose mean squares are computed: rows on the degrees of freedom; those at the actuators if not given.
 
     Returns
     -------
@@ -61,8 +61,10 @@ def rate_feedback(
         damping of the structure itself, sqrt(d_s d_o) h K^-1 h' and sqrt(d_s d_o) h M^-1 h'.
     """
     s = SecondOrder.of(structure)
-    if not (sensor > 0 and actuator > 0 and np.isfinite(sensor) and np.isfinite(actuator)):
-        raise InputError(f"rate_feedback: found densities {sensor}, {actuator}; expected numbers above 0")
+    if not all(d > 0 and np.isfinite(d) for d in (sensor_noise, actuator_noise)):
+        raise InputError(
+            f"rate_feedback: found densities {sensor_noise}, {actuator_noise}; expected numbers above 0"
+        )
     if s.H_rate.shape != s.B.T.shape or np.abs(s.H).max(initial=0.0) > 0.0:
         raise InputError("rate_feedback: expected as many outputs as inputs, rates all of them")
     if np.abs(s.H_rate - s.B.T).max() > SAME * np.abs(s.B).max():
@@ -70,14 +72,14 @@ def rate_feedback(
         raise InputError(
             f"rate_feedback: output '{s.outputs[worst]}' is not the rate at the input '{s.inputs[worst]}'; expected co-located pairs"
         )
-    g = float(np.sqrt(actuator / sensor))
+    g = float(np.sqrt(actuator_noise / sensor_noise))
     rows = s.B.T if outputs is None else np.atleast_2d(np.asarray(outputs, dtype=float))
-    scale = np.sqrt(actuator * sensor)
+    scale = np.sqrt(actuator_noise * sensor_noise)
     try:
         bounds = [scale * np.einsum("kn,nk->k", rows, splu(m).solve(rows.T)) for m in (s.K, s.M)]
     except RuntimeError as error:
         raise InputError(
-            "rate_feedback: found a singular stiffness or mass matrix; expected a structure that is held"
+            "rate_feedback: found a singular stiffness or mass matrix; expected a supported structure"
         ) from error
     model = s.first_order()
     u = np.arange(len(model.inputs))

@@ -40,7 +40,7 @@ def lqrd(
     Q, R, N : see `lqr`
     period : float [s]
     delay : float [s]
-        Of the commands, any number of periods and parts of one; commands under way become states.
+        Delay of the commands, any number of periods and parts of one; commands under way become states.
     commands : names or number of inputs
 
     Returns

@@ -33,12 +33,12 @@ class SlidingDesign:
     bound : array, (nv,) [N m or N]
         Largest error of the joint forces of the nominal model over ranges, times and the boundary layer.
     gain : array, (nv,) [N m or N]
-        Of the correction.
+        Gain of the correction.
     layer : array, (nv,) [rad/s or m/s]
         Half the thickness of the boundary layer: |s| stays below, s = v - v_d + slope (q - q_d).
     slope : float [1/s]
     checks : tuple of Check
-        Of runs with the parameters at corners of their ranges.
+        Checks of runs with the parameters at corners of their ranges.
     """
 
     controller: ca.Function
@@ -96,7 +96,7 @@ def sliding_mode(
     margin : float [-]
         By which the gain exceeds the bound.
     step : float [s]
-        Of the runs that check.
+        Step of the runs that check.
     """
     _require(mechanism, ranges, slope, layer)
     nv = mechanism.nv

@@ -24,7 +24,7 @@ class TunedAbsorber:
     Parameters
     ----------
     frequency : float [rad/s]
-        Of the proof mass on its spring, the structure held.
+        Frequency of the proof mass on its spring, the structure held.
     stiffness, damping : float [N/m, N s/m]
     ratios : two floats [-]
         Least damping ratio of the two modes that the tuned one becomes, and of that mode before.
@@ -51,7 +51,7 @@ def tuned_absorber(structure: Any, place: str, mode: int, mass: float, housing: 
     mode : int
         1 for the lowest frequency.
     mass, housing : float [kg]
-        Of the proof mass, and of what is fixed to the structure.
+        Masses of the proof mass, and of the part that is fixed to the structure.
     """
     if place not in structure.inputs:
         raise InputError(f"tuned_absorber: no input '{place}'; {did_you_mean(place, structure.inputs)}")

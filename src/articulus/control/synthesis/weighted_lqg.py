@@ -16,9 +16,9 @@ from articulus.control.synthesis.h2syn import H2Design, h2syn
 
 def weighted_lqg(
     plant: Any,
+    *,
     measured: Group,
     commands: Group,
-    *,
     errors: Weight = 1.0,
     effort: Weight = 1.0,
     disturbances: Weight = 1.0,
@@ -74,5 +74,5 @@ def weighted_lqg(
         outputs=tuple(f"weighted.{i}" for i in range(weighted)) + y_names,
         period=m.period,
     )
-    design = h2syn(named, p, k)
+    design = h2syn(named, measured=p, commands=k)
     return dataclasses.replace(design, method="weighted_lqg")

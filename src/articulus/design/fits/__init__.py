@@ -2,6 +2,6 @@
 
 from articulus.design.fits.check import RecordCheck, check
 from articulus.design.fits.experiment import Experiment
-from articulus.design.fits.fit import Fit, fit
+from articulus.design.fits.fit import ParameterFit, fit
 
-__all__ = ["Experiment", "Fit", "RecordCheck", "check", "fit"]
+__all__ = ["Experiment", "ParameterFit", "RecordCheck", "check", "fit"]

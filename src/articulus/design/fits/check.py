@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from articulus.design.fits.experiment import Experiment, as_experiments
-from articulus.design.fits.problem import Problem, starting_values
+from articulus.design.fits.least_squares import triangle
+from articulus.design.fits.problem import FitProblem, starting_values
 from articulus.errors import Finding, InputError
 
 NULL = 1e-6
@@ -19,6 +20,8 @@ FELT = 1e-9
 """Change of the prediction by a whole change of a parameter, over what was measured, below which it has no effect [-]."""
 SURE = 5.0
 """Delay, over its standard deviation, from which on it is no chance."""
+ROUGH = 0.1
+"""Part of the standard deviations to which estimates are found before a delay is asked for."""
 NAMED = 0.1
 """Share of a direction from which on a parameter is named in it."""
 
@@ -41,6 +44,8 @@ class RecordCheck:
     delay : float [s]
         By which the records are late, as far as the loop can tell.
     delay_deviation : float [s]
+    values : array, (names,)
+        Estimates from all samples, from which a fit continues; the start where a finding forbids it.
     """
 
     findings: tuple[Finding, ...]
@@ -50,6 +55,7 @@ class RecordCheck:
     null_directions: tuple[dict[str, float], ...]
     delay: float
     delay_deviation: float
+    values: np.ndarray
 
     @property
     def ok(self) -> bool:
@@ -77,12 +83,12 @@ def check(
         Names, or names with the values to start from.
     bounds : dict of str to (float, float)
     """
-    given = as_experiments(experiments)
-    names, start, lower, upper = starting_values(given, parameters, bounds)
-    problem = plain_problem(given, names, start, lower, upper)
-    findings, notes = _of_bounds(problem), _of_samples(given)
-    inside = np.clip(start, lower, upper)
-    _, J = problem.residuals(inside)
+    listed = as_experiments(experiments)
+    names, start, lower, upper = starting_values(listed, parameters, bounds)
+    problem = plain_problem(listed, names, start, lower, upper)
+    findings, notes = _of_bounds(problem), _of_samples(listed)
+    values = np.clip(start, lower, upper)
+    _, J = problem.residuals(values)
     effect = np.linalg.norm(J * problem.size, axis=0) / np.sqrt(len(J))
     for name, felt in zip(names, effect):
         if felt <= FELT:
@@ -100,27 +106,29 @@ def check(
         findings.append(
             Finding(
                 "parameters",
-                f"a direction that the records cannot tell: {text} (of their sizes)",
-                "fix one of them, or add an experiment that moves it apart",
+                f"a combination that the records cannot identify: {text} (relative to their sizes)",
+                "fix one of them, or add an experiment that separates them",
             )
         )
     if not null and condition > WEAK:
         notes.append(
             f"parameters are tied to each other: condition number {condition:.2g}; expect wide and correlated estimates"
         )
-    delay, deviation = (0.0, np.inf) if findings else _delay(problem)
-    interval = max(e.record.interval for e in given)
+    interval = max(e.record.interval for e in listed)
+    delay, deviation = 0.0, np.inf
+    if not findings:
+        values, delay, deviation = _delay(problem, values, 0.2 * interval)
     if abs(delay) > max(SURE * deviation, 0.2 * interval):
         findings.append(
             Finding("clock", f"the records are {'late' if delay > 0 else 'early'} by {abs(delay):.3g} +- {deviation:.2g} s",
                     "records on the clock of the loop: record.shift(-delay), or delay=True in the fit; a loop that lacks something may look late, too")
         )  # fmt: skip
-    return RecordCheck(tuple(findings), tuple(notes), names, condition, null, delay, deviation)
+    return RecordCheck(tuple(findings), tuple(notes), names, condition, null, delay, deviation, values)
 
 
 def plain_problem(
     given: list[Experiment], names: tuple[str, ...], start: np.ndarray, lower: np.ndarray, upper: np.ndarray
-) -> Problem:
+) -> FitProblem:
     """Return the problem with all samples, each measured entry in units of its own spread."""
     used = [~np.isnan(e.measured) for e in given]
     spread = [_spread(e) for e in given]
@@ -128,7 +136,7 @@ def plain_problem(
         raise InputError(
             f"fit: found {sum(u.sum() for u in used)} samples for {len(names)} parameters; expected more samples"
         )
-    return Problem(given, names, start, lower, upper, used, spread)
+    return FitProblem(given, names, start, lower, upper, used, spread)
 
 
 def _spread(e: Experiment) -> np.ndarray:
@@ -141,7 +149,7 @@ def _spread(e: Experiment) -> np.ndarray:
     return s
 
 
-def _of_bounds(problem: Problem) -> list[Finding]:
+def _of_bounds(problem: FitProblem) -> list[Finding]:
     found = []
     for name, x, low, high in zip(problem.names, problem.start, problem.lower, problem.upper):
         if not low < x < high:
@@ -177,7 +185,8 @@ def _directions(A: np.ndarray, names: tuple[str, ...]) -> tuple[float, tuple[dic
     """Return the condition number of columns of unit length, and the directions without effect."""
     size = np.linalg.norm(A, axis=0)
     seen = size > 0
-    _, s, V = np.linalg.svd(A[:, seen] / size[seen], full_matrices=False)
+    T = triangle(A[:, seen] / np.where(size[seen] > 0, size[seen], 1.0), np.zeros(len(A)))[:, :-1]
+    _, s, V = np.linalg.svd(T, full_matrices=False)
     if not s.size:
         return np.inf, ()
     null = []
@@ -190,11 +199,29 @@ def _directions(A: np.ndarray, names: tuple[str, ...]) -> tuple[float, tuple[dic
     return float(s[0] / s[-1]) if s[-1] > 0 else np.inf, tuple(null)
 
 
-def _delay(problem: Problem) -> tuple[float, float]:
-    """Return the delay of the records, fitted together with the parameters, and its standard deviation [s]."""
-    found = replace(problem, delayed=True).solve(np.clip(problem.start, problem.lower, problem.upper), 15)
-    m, n = found.jacobian.shape
-    noise = float(found.residuals @ found.residuals) / max(m - n, 1)
-    scale = np.maximum(np.linalg.norm(found.jacobian, axis=0), 1e-300)
-    covariance = np.linalg.pinv((found.jacobian / scale).T @ (found.jacobian / scale)) * noise
-    return float(found.x[-1]), float(np.sqrt(max(covariance[-1, -1], 0.0)) / scale[-1])
+def _delay(problem: FitProblem, x: np.ndarray, least: float) -> tuple[np.ndarray, float, float]:
+    """Return estimates, the delay of the records, and its standard deviation [s].
+
+    Whether there is a delay is asked at the estimates without one, by the step that least squares would take with it (Rao 1948); only a
+    sure one longer than `least` is fitted together with the parameters.
+    """
+    plain = problem.solve(x, 15, ROUGH)
+    late = replace(problem, delayed=True)
+    r, J = late.residuals(np.append(plain.x, 0.0))
+    step, deviation = _last_step(r, J)
+    if abs(step) <= max(SURE * deviation, least):
+        return plain.x, step, deviation
+    found = late.solve(np.append(plain.x, 0.0), 15)
+    _, deviation = _last_step(found.residuals, found.jacobian)
+    return plain.x, float(found.x[-1]), deviation
+
+
+def _last_step(r: np.ndarray, J: np.ndarray) -> tuple[float, float]:
+    """Return the step of least squares of the last column, and its standard deviation."""
+    scale = np.maximum(np.linalg.norm(J, axis=0), 1e-300)
+    T = triangle(J / scale, r)
+    A, b = T[:, :-1], T[:, -1]
+    step = -np.linalg.lstsq(A, b, rcond=1e-12)[0]
+    left = float(np.sum((A @ step + b) ** 2)) / max(len(r) - len(step), 1)
+    variance = float(np.linalg.pinv(A.T @ A)[-1, -1]) * left
+    return float(step[-1] / scale[-1]), float(np.sqrt(max(variance, 0.0)) / scale[-1])

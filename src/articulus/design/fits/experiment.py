@@ -36,7 +36,7 @@ class Experiment:
     params : dict of str to float
         Values of this experiment alone, such as a payload.
     step : float [s]
-        Of the run; the interval of the record, or a whole part of it of at most 1 ms, if not given.
+        Step of the run; the interval of the record, or a whole part of it of at most 1 ms, if not given.
     """
 
     record: Record
@@ -89,6 +89,12 @@ class Experiment:
         return np.column_stack([self.record[c] for c in self.outputs.values()])
 
     @functools.cached_property
+    def _places(self) -> tuple[tuple[str, int], ...]:
+        """The signal of every entry and its place there."""
+        at = {c: (n, k) for n, s in self.loop.signals.items() for k, c in enumerate(s.columns)}
+        return tuple(at[e] for e in self.entries)
+
+    @functools.cached_property
     def grid(self) -> tuple[float, int]:
         """Step of the run [s], and the number of steps."""
         interval = self.record.interval
@@ -125,16 +131,19 @@ class Experiment:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         h, steps = self.grid
         t0 = float(self.record.t[0])
+        whole = self._places  # of whole signals: their derivatives are read off together
         found = self.loop.sensitivities(
-            t0 + steps * h, self.q0, self.v0, by=list(names), outputs=self.entries, step=h, t0=t0,
+            t0 + steps * h, self.q0, self.v0, by=list(names), outputs=list(dict.fromkeys(s for s, _ in whole)), step=h, t0=t0,
             params={**self.params, **dict(zip(names, values.tolist()))},
         )  # fmt: skip
-        y = np.column_stack([found.signals[e] for e in self.entries])
-        by = np.concatenate([found.by[e] for e in self.entries], axis=1)
+        y = np.stack([found.signals[s][:, k] for s, k in whole], axis=1)
+        by = np.stack([found.by[s][:, k] for s, k in whole], axis=1)
         place = np.clip((self.record.t - delay - t0) / h, 0, steps)
         left = np.minimum(place.astype(int), steps - 1)
         part = place - left
         part = np.where(np.abs(part - np.round(part)) < 1e-6, np.round(part), part)[:, None]
+        if not part.any():
+            return y[left], by[left], -(y[left + 1] - y[left]) / h
         at = (1 - part) * y[left] + part * y[left + 1]
         at_by = (1 - part[..., None]) * by[left] + part[..., None] * by[left + 1]
         return at, at_by, -(y[left + 1] - y[left]) / h

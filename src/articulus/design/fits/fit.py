@@ -9,27 +9,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from articulus.design.fits.check import RecordCheck, check, plain_problem
 from articulus.design.fits.experiment import Experiment, as_experiments
-from articulus.design.fits.least_squares import LeastSquares
-from articulus.design.fits.problem import Problem, starting_values
+from articulus.design.fits.least_squares import LeastSquares, triangle
+from articulus.design.fits.problem import FitProblem, starting_values
+from articulus.design.whiteness import RANDOM, whiteness
 from articulus.errors import InputError, did_you_mean, doubtful
 from articulus.model.files.storage import write_text
 
-LAGS = 20
-"""Lags of the test of residuals."""
-RANDOM = 1e-3
-"""Probability of the residuals' correlation below which they are no white noise."""
 WORSE = 1.5
 """Root-mean-square error of what was held out, over that of what was fitted, above which a fit does not carry over."""
-ROUNDS = 3
+ROUNDS = 4
 """Times that the noise of each entry is estimated from the residuals and the fit done again."""
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class ParameterFit:
     """Fitted parameters.
 
     Parameters
@@ -53,6 +49,7 @@ class Fit:
         Reasons to doubt.
     scope : str
         What the verdict is about.
+    experiments : tuple of Experiment
     """
 
     names: tuple[str, ...]
@@ -69,6 +66,7 @@ class Fit:
     check: RecordCheck
     warnings: tuple[str, ...]
     scope: str
+    experiments: tuple[Experiment, ...] = ()
 
     def __getitem__(self, name: str) -> float:
         """Return the estimate of a parameter."""
@@ -116,6 +114,12 @@ class Fit:
         """Write the record of the fit."""
         write_text(path, json.dumps(self.record(), indent=1) + "\n")
 
+    def to_html(self, path: str | Path, beside: Mapping[str, ParameterFit] | None = None) -> None:
+        """Write a page with verdict, estimates, errors, correlation and histories; `beside` has other fits, by what to call them."""
+        from articulus.design.fit_report import fit_page
+
+        write_text(path, fit_page({"fit": self, **(beside or {})}))
+
 
 def fit(
     experiments: Experiment | Sequence[Experiment],
@@ -125,7 +129,7 @@ def fit(
     validation: float = 0.2,
     delay: bool = False,
     force: bool = False,
-) -> Fit:
+) -> ParameterFit:
     """Return named parameters that make a loop explain measured runs.
 
     Weighted least squares by Gauss-Newton with the exact sensitivities of the runs; the noise of every measured entry is estimated from
@@ -151,30 +155,31 @@ def fit(
     InputError
         What `check` found.
     """
-    given = as_experiments(experiments)
+    listed = as_experiments(experiments)
     if not 0 <= validation < 1:
         raise InputError(
-            f"fit: validation = {validation!r}; expected the part of each record that is held out, from 0 to below 1"
+            f"fit: validation = {validation!r}; expected the fraction of each record reserved for validation, from 0 to below 1"
         )
-    looked = check(given, parameters, bounds)
+    looked = check(listed, parameters, bounds)
     serious = [f for f in looked.findings if not (delay and f.where == "clock")]
     if serious and not force:
         raise InputError([*serious])
-    names, start, lower, upper = starting_values(given, parameters, bounds)
-    whole = plain_problem(given, names, start, lower, upper)
+    names, start, lower, upper = starting_values(listed, parameters, bounds)
+    whole = plain_problem(listed, names, start, lower, upper)
     problem = replace(
         whole,
-        used=[_first(e, u, validation) for e, u in zip(given, whole.used)],
+        used=[_first(e, u, validation) for e, u in zip(listed, whole.used)],
         delayed=delay,
         start=np.clip(start, lower, upper),
     )
-    found = problem.solve()
+    x = np.append(looked.values, [0.0] * delay)
     for _ in range(ROUNDS):
-        problem = replace(problem, deviations=_noise(problem, found))
-        before, found = found.x, problem.solve(found.x)
-        if np.abs((found.x - before) / problem.size).max() < 1e-6:
+        problem = replace(problem, deviations=_noise(problem, x))
+        solution = problem.solve(x)
+        if solution.evaluations == 1:
             break
-    return _told(problem, whole, found, looked, start, validation)
+        x = solution.x
+    return _summarize(problem, whole, solution, looked, start, validation)
 
 
 def _first(e: Experiment, used: np.ndarray, held_out: float) -> np.ndarray:
@@ -183,7 +188,7 @@ def _first(e: Experiment, used: np.ndarray, held_out: float) -> np.ndarray:
     return used & (t <= t[0] + (1 - held_out) * (t[-1] - t[0]))[:, None]
 
 
-def _errors(problem: Problem, x: np.ndarray, used: list[np.ndarray]) -> list[np.ndarray]:
+def _errors(problem: FitProblem, x: np.ndarray, used: list[np.ndarray]) -> list[np.ndarray]:
     """Return prediction minus record of every experiment, NaN where a sample does not count."""
     n = len(problem.names)
     out = []
@@ -202,9 +207,9 @@ def _rms(errors: list[np.ndarray], experiments: list[Experiment]) -> dict[str, f
     return {n: float(np.sqrt(np.concatenate(s).mean())) for n, s in squares.items() if sum(map(len, s))}
 
 
-def _noise(problem: Problem, found: LeastSquares) -> list[np.ndarray]:
+def _noise(problem: FitProblem, x: np.ndarray) -> list[np.ndarray]:
     """Return the deviation of each entry's residuals, of all experiments together; not below rounding of what was measured."""
-    rms = _rms(_errors(problem, found.x, problem.used), problem.experiments)
+    rms = _rms(_errors(problem, x, problem.used), problem.experiments)
     floor = {
         n: 1e-12 * np.nanmax(np.abs(e.measured[:, k]))
         for e in problem.experiments
@@ -213,26 +218,26 @@ def _noise(problem: Problem, found: LeastSquares) -> list[np.ndarray]:
     return [np.array([max(rms[n], floor[n], 1e-300) for n in e.entries]) for e in problem.experiments]
 
 
-def _told(
-    problem: Problem,
-    whole: Problem,
+def _summarize(
+    problem: FitProblem,
+    whole: FitProblem,
     found: LeastSquares,
     looked: RecordCheck,
     start: np.ndarray,
     validation: float,
-) -> Fit:
+) -> ParameterFit:
     """Return the fit with its statistics and reasons to doubt."""
     names, n = problem.names, len(problem.names)
     m = len(found.residuals)
     scale = np.maximum(np.linalg.norm(found.jacobian, axis=0), 1e-300)
-    A = found.jacobian / scale
+    A = triangle(found.jacobian / scale, np.zeros(m))[:, :-1]
     variance = float(found.residuals @ found.residuals) / max(m - A.shape[1], 1)
     covariance = variance * np.linalg.pinv(A.T @ A) / np.outer(scale, scale)
     deviations = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     correlation = covariance / np.maximum(np.outer(deviations, deviations), 1e-300)
     errors = _errors(problem, found.x, problem.used)
     rest = _errors(problem, found.x, [w & ~u for w, u in zip(whole.used, problem.used)])
-    training, held = _rms(errors, problem.experiments), _rms(rest, problem.experiments)
+    training, validation_errors = _rms(errors, problem.experiments), _rms(rest, problem.experiments)
     spread = _rms(
         [
             np.where(u, e.measured - np.nanmean(e.measured, axis=0), np.nan)
@@ -240,21 +245,21 @@ def _told(
         ],
         problem.experiments,
     )
-    judged = held or training
+    judged = validation_errors or training
     shares = {e: 1 - (x / spread[e]) ** 2 for e, x in judged.items()}
     white = _whiteness(errors, problem.experiments)
-    doubts = _doubts(found, names, training, held, white, shares, spread)
+    doubts = _doubts(found, names, training, validation_errors, white, shares, spread)
     for text in doubts:
         doubtful(f"fit: {text}")
     count = len(problem.experiments)
     scope = f"for motions like those of {count} record{'s' if count > 1 else ''}, " + (
         f"judged on the last {100 * validation:.0f} % of each"
-        if held
+        if validation_errors
         else "judged on the samples that were fitted"
     )
-    return Fit(
-        names, found.x[:n], deviations[:n], correlation[:n, :n], start, float(found.x[n]) if problem.delayed else 0.0, training, held,
-        shares, white, found.iterations, looked, tuple(doubts), scope,
+    return ParameterFit(
+        names, found.x[:n], deviations[:n], correlation[:n, :n], start, float(found.x[n]) if problem.delayed else 0.0, training, validation_errors,
+        shares, white, found.iterations, looked, tuple(doubts), scope, tuple(problem.experiments),
     )  # fmt: skip
 
 
@@ -264,27 +269,22 @@ def _whiteness(errors: list[np.ndarray], experiments: list[Experiment]) -> dict[
     for e, x in zip(experiments, errors):
         for k, entry in enumerate(e.entries):
             r = x[:, k][~np.isnan(x[:, k])]
-            lags = min(LAGS, len(r) // 5)
-            if lags < 1 or not r.any():
-                continue
-            r = r - r.mean()
-            rho = np.array([r[j:] @ r[:-j] for j in range(1, lags + 1)]) / max(float(r @ r), 1e-300)
-            q = len(r) * (len(r) + 2) * np.sum(rho**2 / (len(r) - np.arange(1, lags + 1)))
-            out[entry] = min(out.get(entry, 1.0), float(stats.chi2.sf(q, lags)))
+            if len(r) >= 5 and r.any():
+                out[entry] = min(out.get(entry, 1.0), float(whiteness(r)))
     return out
 
 
 def _doubts(
-    found: LeastSquares, names: tuple[str, ...], training: dict[str, float], held: dict[str, float], white: dict[str, float],
+    solution: LeastSquares, names: tuple[str, ...], training: dict[str, float], validation: dict[str, float], white: dict[str, float],
     shares: dict[str, float], spread: dict[str, float],
 ) -> list[str]:  # fmt: skip
     """Return reasons to doubt a fit."""
     doubts = []
-    if not found.converged:
-        doubts.append(f"no least squares were reached in {found.iterations} iterations")
+    if not solution.converged:
+        doubts.append(f"no least squares were reached in {solution.iterations} iterations")
     doubts += [
         f"'{n}' stays at its bound {x:g}: the truth may lie beyond"
-        for n, x, b in zip(names, found.x, found.at_bound)
+        for n, x, b in zip(names, solution.x, solution.at_bound)
         if b
     ]
     for entry, p in white.items():
@@ -292,7 +292,7 @@ def _doubts(
             doubts.append(
                 f"residuals of '{entry}' are no white noise (probability {p:.1g}): the loop lacks something, and the deviations are too small"
             )
-    for entry, x in held.items():
+    for entry, x in validation.items():
         if x > WORSE * training[entry] and x > 1e-9 * spread[entry]:
             doubts.append(
                 f"'{entry}' is {x / training[entry]:.3g} times as wrong on what was held out as on what was fitted"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from articulus.errors import InputError
+from articulus.numerics.lyapunov import one_thread
 
 SMALL = 1e-10
 """Decrease of the sum of squares, over itself, that is no longer one; and the step, over the size of the parameters."""
@@ -48,7 +49,13 @@ class LeastSquares:
 
 
 def least_squares(
-    f: Residuals, x: np.ndarray, size: np.ndarray, lower: np.ndarray, upper: np.ndarray, most: int = 50
+    f: Residuals,
+    x: np.ndarray,
+    size: np.ndarray,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    most: int = 50,
+    close: float = 0.0,
 ) -> LeastSquares:
     """Return the parameters that make the sum of squares least near a start.
 
@@ -62,27 +69,31 @@ def least_squares(
     lower, upper : array, (n,)
     most : int
         Iterations.
+    close : float
+        Steps of fewer standard deviations than this are not taken any more.
     """
     r, J = f(x)
     cost, damping, evaluations, converged, iterations = float(r @ r), 0.0, 1, False, 0
     while iterations < most:
         iterations += 1
-        A = J * size
-        g = A.T @ r
-        held = ((x <= lower) & (g > 0)) | ((x >= upper) & (g < 0))
+        T = triangle(J * size, r)
+        A, b = T[:, :-1], T[:, -1]
+        g = A.T @ b
+        at_bound = ((x <= lower) & (g > 0)) | ((x >= upper) & (g < 0))
         better = False
         for _ in range(DAMPINGS):
             step = np.zeros(len(x))
-            free = ~held
+            free = ~at_bound
             if free.any():
                 weight = np.sqrt(damping) * np.maximum(np.linalg.norm(A[:, free], axis=0), 1e-300)
                 stacked = np.vstack([A[:, free], np.diag(weight)])
                 step[free] = np.linalg.lstsq(
-                    stacked, -np.concatenate([r, np.zeros(free.sum())]), rcond=1e-12
+                    stacked, -np.concatenate([b, np.zeros(free.sum())]), rcond=1e-12
                 )[0]
             tried = np.clip(x + size * step, lower, upper)
             moved = np.abs((tried - x) / size).max(initial=0.0)
-            if moved <= SMALL:
+            expected = cost - float(np.sum((A @ step + b) ** 2))
+            if moved <= SMALL or expected * max(len(r) - len(x), 1) <= close**2 * cost:
                 converged = True
                 break
             try:
@@ -103,6 +114,12 @@ def least_squares(
         if gained <= SMALL * cost + 1e-300:
             converged = True
             break
-    g = (J * size).T @ r
-    held = ((x <= lower) & (g > 0)) | ((x >= upper) & (g < 0))
-    return LeastSquares(x, r, J, iterations, evaluations, converged, held)
+    g = J.T @ r
+    at_bound = ((x <= lower) & (g > 0)) | ((x >= upper) & (g < 0))
+    return LeastSquares(x, r, J, iterations, evaluations, converged, at_bound)
+
+
+def triangle(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return a triangle with the same products of columns as [A, b], (n + 1, n + 1) or lower."""
+    with one_thread():
+        return np.asarray(np.linalg.qr(np.column_stack([A, b]), mode="r"))

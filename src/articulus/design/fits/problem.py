@@ -14,10 +14,12 @@ from articulus.model.mechanism.numbers import value_of
 
 SMALLEST = 1e-6
 """Part of its first value below which what must be positive is not tried."""
+NEAR = 0.01
+"""Part of the standard deviations of estimates below which a change of them means nothing."""
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class FitProblem:
     """What is fitted to what.
 
     Parameters
@@ -28,7 +30,7 @@ class Problem:
     used : list of array of bool, (samples, entries)
         Samples of each experiment that count.
     deviations : list of array, (entries,)
-        Of the noise of each measured entry, the unit of the residuals.
+        Deviations of the noise of each measured entry, the unit of the residuals.
     delayed : bool
         Whether the delay of the records is fitted, too; the last parameter then.
     """
@@ -60,8 +62,8 @@ class Problem:
             by.append((J / s[:, None])[used])
         return np.concatenate(rows), np.concatenate(by)
 
-    def solve(self, x: np.ndarray | None = None, most: int = 50) -> LeastSquares:
-        """Return the parameters of least squares."""
+    def solve(self, x: np.ndarray | None = None, most: int = 50, close: float = NEAR) -> LeastSquares:
+        """Return the parameters of least squares; steps of fewer standard deviations than `close` are not taken."""
         late = np.inf if self.delayed else 0.0
         extra = [late] if self.delayed else []
         begin = self.start if x is None else x
@@ -74,6 +76,7 @@ class Problem:
             np.append(self.lower, [-y for y in extra]),
             np.append(self.upper, extra),
             most,
+            close,
         )
 
 

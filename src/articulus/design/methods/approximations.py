@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from articulus.design.methods.base import Evaluations, Method, descend, finish, merit, restore
-from articulus.design.program import Optimum, Point, Program
+from articulus.design.methods.base import Evaluations, Minimizer, descend, finish, merit, restore
+from articulus.design.program import DesignProgram, Optimum, Point
 
 FLAT = 0.5
 """Quadratic term of variables that are no sizes, over the objective."""
@@ -16,7 +16,7 @@ MOST = 1e4
 
 
 @dataclass(frozen=True)
-class SequentialApproximations(Method):
+class SequentialApproximations(Minimizer):
     """A sequence of approximate problems: limits to first order in the inverse sizes, within move limits that shrink where the
     approximation is not good (in the source they shrink by themselves).
 
@@ -40,10 +40,10 @@ class SequentialApproximations(Method):
     iterations: int = 100
     tolerance: float = 1e-5
 
-    def minimize(self, program: Program, start: np.ndarray) -> Optimum:
+    def minimize(self, program: DesignProgram, start: np.ndarray) -> Optimum:
         seen = Evaluations(program)
-        low, high = program.scaled(program.lower), program.scaled(program.upper)
-        z = program.scaled(start)
+        low, high = program.to_scaled(program.lower), program.to_scaled(program.upper)
+        z = program.to_scaled(start)
         if not seen.at(z).defined:
             return finish(program, z, start, seen.count, self.name, False, "the start has no figures")
 
@@ -57,18 +57,18 @@ class SequentialApproximations(Method):
 
 
 def _approximate(
-    program: Program, point: Point, low: np.ndarray, high: np.ndarray
+    program: DesignProgram, point: Point, low: np.ndarray, high: np.ndarray
 ) -> tuple[np.ndarray, float]:
     """Return the step of the approximate problem and the merit that it promises; derivatives by the logarithm of a size are those by minus the inverse at it."""
     size = max(abs(point.objective), np.finfo(float).tiny)
     problem = _Separable(point, point.slope / size, program.sizes & (point.slope > 0), low, high)
     step = problem.dual(_newton(problem, _rise(problem, len(program.limits))))[1]
-    cost, limits = problem.promised(step)
+    cost, limits = problem.predict(step)
     return step, merit(Point(point.objective + size * cost, point.slope, limits, point.slopes))
 
 
 def _rise(problem: _Separable, count: int) -> np.ndarray:
-    """Return duals near the best, one after the other by bisection: the slope of the dual falls with each of them."""
+    """Return duals near the best, one after another by bisection: the slope of the dual falls with each of them."""
     duals = np.zeros(count)
     for _ in range(6):
         for k in range(count):
@@ -124,11 +124,11 @@ class _Separable:
         free = np.where(inverse, logs, (pull - np.where(inverse, 0.0, c)) / FLAT)
         step = np.clip(free, self.low, self.high)
         rate = np.where(inverse, np.exp(-step) / (2 * np.where(up, pull, 1.0)), 1 / FLAT) * (free == step)
-        cost, g = self.promised(step)
+        cost, g = self.predict(step)
         cost += FLAT / 2 * np.sum(np.where(inverse, 0.0, step) ** 2)
         return cost + float(duals @ g), step, g, (slopes * rate) @ slopes.T
 
-    def promised(self, step: np.ndarray) -> tuple[float, np.ndarray]:
+    def predict(self, step: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the change of the objective, over the objective, and the limits after a step."""
         change = np.where(self.inverse, 1 - np.exp(-step), step)
         cost = np.sum(self.c * np.where(self.inverse, np.exp(step) - 1, step))

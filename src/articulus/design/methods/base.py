@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from articulus.design.program import Optimum, Point, Program
+from articulus.design.program import DesignProgram, Optimum, Point
 
 KEPT = 1e-6
 """Relative excess up to which a limit counts as kept."""
@@ -16,20 +16,20 @@ PENALTY = 3.0
 """Relative cost of a limit that is broken, over the relative excess: above the relative multipliers of limits that matter."""
 
 
-class Method(ABC):
+class Minimizer(ABC):
     """Goes from a start to a design that nothing near it is better than. One file each, and a line in ALL_METHODS."""
 
     name: ClassVar[str]
 
     @abstractmethod
-    def minimize(self, program: Program, start: np.ndarray) -> Optimum:
+    def minimize(self, program: DesignProgram, start: np.ndarray) -> Optimum:
         """Return the best design that is found from a start."""
 
 
 class Evaluations:
     """Points of a program in scaled variables; counts them and keeps the last."""
 
-    def __init__(self, program: Program):
+    def __init__(self, program: DesignProgram):
         self.program, self.count = program, 0
         self._last: tuple[bytes, Point] | None = None
 
@@ -37,7 +37,7 @@ class Evaluations:
         """Return the point of scaled variables, its derivatives by these."""
         key = z.tobytes()
         if self._last is None or self._last[0] != key:
-            x = self.program.unscaled(z)
+            x = self.program.from_scaled(z)
             p, rates = self.program.evaluate(x), self.program.rates(x)
             self._last = (
                 key,
@@ -111,10 +111,16 @@ def descend(
 
 
 def finish(
-    program: Program, z: np.ndarray, start: np.ndarray, used: int, method: str, converged: bool, message: str
+    program: DesignProgram,
+    z: np.ndarray,
+    start: np.ndarray,
+    used: int,
+    method: str,
+    converged: bool,
+    message: str,
 ) -> Optimum:
     """Return the optimum at scaled variables."""
-    x = program.unscaled(z)
+    x = program.from_scaled(z)
     point = program.evaluate(x)
     kept = point.excess <= 10 * KEPT
     return Optimum(program, x, point, converged and kept, used + 1, method, message, start)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from articulus.design.methods.base import Evaluations, Method, defined, descend, finish, merit, restore
+from articulus.design.methods.base import Evaluations, Minimizer, defined, descend, finish, merit, restore
 from articulus.design.methods.quadratic import QuadraticSteps
-from articulus.design.program import Optimum, Point, Program
+from articulus.design.program import DesignProgram, Optimum, Point
 
 
 @dataclass(frozen=True)
-class Continuation(Method):
+class Continuation(Minimizer):
     """The limits of the start are moved to those that are wanted: g(x) - (1 - gamma) g(start) <= 0, gamma from 0 to 1.
 
     For each gamma linear programs are solved within a box that shrinks, until the neighboring problem is satisfied; where that takes too
@@ -48,10 +48,10 @@ class Continuation(Method):
     iterations: int = 100
     polish: bool = True
 
-    def minimize(self, program: Program, start: np.ndarray) -> Optimum:
+    def minimize(self, program: DesignProgram, start: np.ndarray) -> Optimum:
         seen = Evaluations(program)
-        low, high = program.scaled(program.lower), program.scaled(program.upper)
-        z = program.scaled(start)
+        low, high = program.to_scaled(program.lower), program.to_scaled(program.upper)
+        z = program.to_scaled(start)
         point = first = seen.at(z)
         if not first.defined:
             return finish(program, z, start, seen.count, self.name, False, "the start has no figures")
@@ -67,10 +67,10 @@ class Continuation(Method):
         z, _, done = descend(seen, z, within, low, high, self.box, self.tolerance, self.iterations)
         z, point = restore(seen, z, low, high)
         if self.polish:
-            found = QuadraticSteps().minimize(program, program.unscaled(z))
-            if merit(found.point) <= merit(point):
+            optimum = QuadraticSteps().minimize(program, program.from_scaled(z))
+            if merit(optimum.point) <= merit(point):
                 return dataclasses.replace(
-                    found, method=self.name, start=start, evaluations=found.evaluations + seen.count
+                    optimum, method=self.name, start=start, evaluations=optimum.evaluations + seen.count
                 )
         message = "objective stationary" if done else "no step keeps what it promises; still falling"
         return finish(program, z, start, seen.count, self.name, done, message)

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from articulus.design.methods.base import Evaluations, Method, finish, restore
-from articulus.design.program import Optimum, Program
+from articulus.design.methods.base import Evaluations, Minimizer, finish, restore
+from articulus.design.program import DesignProgram, Optimum
 
 FAR = 1e3
 """Excess that stands for a design without figures."""
 
 
 @dataclass(frozen=True)
-class QuadraticSteps(Method):
+class QuadraticSteps(Minimizer):
     """Sequential quadratic programming with the exact derivatives (SLSQP by D. Kraft, of SciPy), restarted where its line search fails.
 
     Parameters
@@ -29,14 +29,14 @@ class QuadraticSteps(Method):
     iterations: int = 600
     tolerance: float = 1e-9
 
-    def minimize(self, program: Program, start: np.ndarray) -> Optimum:
+    def minimize(self, program: DesignProgram, start: np.ndarray) -> Optimum:
         from scipy.optimize import minimize
 
         seen = Evaluations(program)
-        z = program.scaled(start)
+        z = program.to_scaled(start)
         first = seen.at(z)
         size = max(abs(first.objective), np.finfo(float).tiny) if first.defined else 1.0
-        low, high = program.scaled(program.lower), program.scaled(program.upper)
+        low, high = program.to_scaled(program.lower), program.to_scaled(program.upper)
 
         def value(z: np.ndarray) -> float:
             p = seen.at(z)
@@ -53,12 +53,12 @@ class QuadraticSteps(Method):
         best, message, done = np.inf, "", False
         left = self.iterations
         for _ in range(8):  # a line search that fails is tried again with a fresh second derivative
-            found = minimize(
+            result = minimize(
                 value, z, jac=slope, bounds=list(zip(low, high)), constraints=[rule] if program.limits else [], method="SLSQP",
                 options={"maxiter": max(min(left, 200), 1), "ftol": self.tolerance},
             )  # fmt: skip
-            left -= found.nit
-            z, done, message = found.x, bool(found.success), str(found.message)
+            left -= result.nit
+            z, done, message = result.x, bool(result.success), str(result.message)
             if not done:
                 z, _ = restore(seen, z, low, high)
             merit = seen.at(z).objective / size + 10 * min(seen.at(z).excess, FAR)

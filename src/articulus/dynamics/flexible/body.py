@@ -50,7 +50,7 @@ class ElasticBody:
         data : BodyData or SharedData
         eta : SX, (n,)
         carried : RigidInertia, optional
-            Of rigid bodies that move with the frame of the body.
+            Rigid bodies that move with the frame of the body.
         """
         c = data.integrals
         by, slopes = sparse(c.rr1), contract(c.rr2, eta)
@@ -118,7 +118,7 @@ class ElasticBody:
             Velocity of the body frame. It may be that seen from a frame that moves uniformly with the origin, with no linear
             part; the linear part of A is then the acceleration of the origin.
         rate, acceleration : SX, (n,)
-            Of the modal coordinates.
+            Rate and acceleration of the modal coordinates.
         A : Motion
             Derivative of the components of V.
         """

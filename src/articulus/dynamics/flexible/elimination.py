@@ -50,7 +50,7 @@ from articulus.dynamics.tree import ROOT, Tree
 class _Behind:
     """Degrees of freedom behind a place: K with b below it, (9, count), and y by position and by rate, (6, count)."""
 
-    freedoms: list[int]
+    dofs: list[int]
     gains: Any
     y: list[Any]
 
@@ -59,7 +59,7 @@ class _Behind:
 class _Group:
     """Degrees of freedom of a node, and what is found of them."""
 
-    freedoms: list[int]
+    dofs: list[int]
     front: int
     """Node on which the group hangs."""
     places: dict[int, list[Any]] = field(default_factory=dict)
@@ -85,7 +85,7 @@ def derivatives(tree: Tree, c: PairColumns, passive: tuple[Any, Any]) -> tuple[A
     groups, own = _groups(tree, c), _own_blocks(tree, c)
     behind: dict[int, list[Any]] = {}
     for i, group in reversed(groups.items()):
-        at = group.freedoms
+        at = group.dofs
         blocks = [x - ca.diag(slope[at]) for x, slope in zip(own[i], passive)]
         columns = [c.row[:, at], c.row_rate[:, at], c.by_q[:, at], c.by_v[:, at]]
         held = [x for j, place in group.places.items() for x in (*place, *behind[j])]
@@ -99,20 +99,20 @@ def derivatives(tree: Tree, c: PairColumns, passive: tuple[Any, Any]) -> tuple[A
 
 def _groups(tree: Tree, c: PairColumns) -> dict[int, _Group]:
     """Return the nodes that are no stations as groups, with the columns of each at the places where others hang."""
-    first = np.cumsum([0, *map(len, tree.freedoms)]).tolist()
+    first = np.cumsum([0, *map(len, tree.dofs)]).tolist()
     columns = [c.S, c.psidd, c.psid, c.rate, felt_turns(tree, c.S[:3, :])]
     groups: dict[int, _Group] = {}
     for i, front in enumerate(tree.parents):
         if tree.stations[i]:
             continue
-        groups[i] = _Group([*tree.freedoms[i], *tree.modes[i]], front)
+        groups[i] = _Group([*tree.dofs[i], *tree.modes[i]], front)
         if front == ROOT:
             continue
         body, at = front, []
         if tree.stations[front]:
             body, at = tree.parents[front], list(range(first[front], first[front + 1]))
         at = [*range(first[body], first[body + 1]), *at]
-        missing = len(groups[body].freedoms) - len(at)  # modes do not move the frame
+        missing = len(groups[body].dofs) - len(at)  # modes do not move the frame
         groups[body].places[front] = [
             ca.horzcat(x[:, at], type(x)(ca.DM.zeros(x.shape[0], missing))) for x in columns
         ]
@@ -121,10 +121,10 @@ def _groups(tree: Tree, c: PairColumns) -> dict[int, _Group]:
 
 def _own_blocks(tree: Tree, c: PairColumns) -> dict[int, list[Any]]:
     """Return the blocks of each group of d tau/d q, d tau/d v and M."""
-    first = np.cumsum([0, *map(len, tree.freedoms)]).tolist()
+    first = np.cumsum([0, *map(len, tree.dofs)]).tolist()
     blocks: dict[int, list[Any]] = {}
     start = 0
-    for i, (joint, modes) in enumerate(zip(tree.freedoms, tree.modes)):
+    for i, (joint, modes) in enumerate(zip(tree.dofs, tree.modes)):
         if tree.stations[i]:
             continue
         corners = []
@@ -152,10 +152,10 @@ def _outward(tree: Tree, groups: dict[int, _Group]) -> tuple[Any, Any, Any]:
     upsilon: dict[int, Any] = {ROOT: ca.DM.zeros(6, 6)}
     passed: dict[int, list[Any]] = {}
     for group in groups.values():
-        n, front = len(group.freedoms), upsilon[group.front]
+        n, front = len(group.dofs), upsilon[group.front]
         *blocks, alpha_q, alpha_v = _response_function(n)(front, *group.found)
         for entries, block in zip((*by_change, inverse), blocks):
-            entries.put(group.freedoms, group.freedoms, block)
+            entries.put(group.dofs, group.dofs, block)
         changes = [alpha_q, alpha_v, *blocks[:2]]
         for j, place in group.places.items():
             upsilon[j], *passed[j] = _propagation_function(n)(
@@ -164,15 +164,15 @@ def _outward(tree: Tree, groups: dict[int, _Group]) -> tuple[Any, Any, Any]:
     behind: dict[int, list[_Behind]] = {}
     for group in reversed(groups.values()):
         _, K, b, _, _, *y = group.found
-        left = [_Behind(group.freedoms, ca.vertcat(K, b), y)]
+        left = [_Behind(group.dofs, ca.vertcat(K, b), y)]
         for j in group.places:
-            through, E, *given = passed[j]
+            through, E, *factors = passed[j]
             for branch in behind[j]:
                 z = branch.gains[:6, :]
-                inverse.put(group.freedoms, branch.freedoms, -ca.mtimes(E, z), mirrored=True)
-                for entries, y, alpha in zip(by_change, branch.y, given):
-                    entries.put(group.freedoms, branch.freedoms, -ca.mtimes(E, y))
-                    entries.put(branch.freedoms, group.freedoms, -ca.mtimes(branch.gains.T, alpha))
+                inverse.put(group.dofs, branch.dofs, -ca.mtimes(E, z), mirrored=True)
+                for entries, y, alpha in zip(by_change, branch.y, factors):
+                    entries.put(group.dofs, branch.dofs, -ca.mtimes(E, y))
+                    entries.put(branch.dofs, group.dofs, -ca.mtimes(branch.gains.T, alpha))
                 left.append(_inward(through, branch))
             for one, other in itertools.combinations(behind[j], 2):
                 _between(by_change, inverse, one, other, upsilon[j])
@@ -191,22 +191,22 @@ def _inward(through: Any, branch: _Behind) -> _Behind:
     """Return what is left of a branch in front of the body on which it hangs."""
     force, gains = through[:6, :], ca.mtimes(through, branch.gains[:6, :])
     turns = branch.gains[6:, :] + gains[6:, :]
-    return _Behind(branch.freedoms, ca.vertcat(gains[:6, :], turns), [ca.mtimes(force, y) for y in branch.y])
+    return _Behind(branch.dofs, ca.vertcat(gains[:6, :], turns), [ca.mtimes(force, y) for y in branch.y])
 
 
 def _together(parts: list[_Behind]) -> _Behind:
-    freedoms = [k for part in parts for k in part.freedoms]
+    dofs = [k for part in parts for k in part.dofs]
     y = [ca.horzcat(*columns) for columns in zip(*(part.y for part in parts))]
-    return _Behind(freedoms, ca.horzcat(*(part.gains for part in parts)), y)
+    return _Behind(dofs, ca.horzcat(*(part.gains for part in parts)), y)
 
 
 def _between(by_change: list[Entries], inverse: Entries, one: _Behind, other: _Behind, upsilon: Any) -> None:
     """Put the entries between two branches on one body."""
     given, back = (ca.mtimes(x, branch.gains[:6, :]) for x, branch in ((upsilon.T, one), (upsilon, other)))
-    inverse.put(one.freedoms, other.freedoms, ca.mtimes(given.T, other.gains[:6, :]), mirrored=True)
+    inverse.put(one.dofs, other.dofs, ca.mtimes(given.T, other.gains[:6, :]), mirrored=True)
     for entries, y_one, y_other in zip(by_change, one.y, other.y):
-        entries.put(one.freedoms, other.freedoms, ca.mtimes(given.T, y_other))
-        entries.put(other.freedoms, one.freedoms, ca.mtimes(back.T, y_one))
+        entries.put(one.dofs, other.dofs, ca.mtimes(given.T, y_other))
+        entries.put(other.dofs, one.dofs, ca.mtimes(back.T, y_one))
 
 
 @functools.cache

@@ -170,7 +170,7 @@ def _nine(inertia: np.ndarray) -> np.ndarray:
 
 
 def _particles(modes: Modes, one: np.ndarray) -> tuple[Particle, ...]:
-    """Return the shares of orthonormal functions in the places of the points; those without second order are left out.
+    """Return the shares of orthonormal functions in the places of the points; those without second order are omitted.
 
     The functions are 1 and the coordinates r. Integrals over the mass of their products with displacements stand in the
     inertia integrals of a body.
@@ -231,7 +231,7 @@ def _second_moment(inertia: np.ndarray) -> np.ndarray:
 def _orthonormal(gram: np.ndarray) -> tuple[np.ndarray, list[int]]:
     """Return the rows that make functions of a Gram matrix orthonormal, in their order, and the signs of their norms.
 
-    Functions that depend on those before them are left out.
+    Functions that depend on those before them are omitted.
     """
     rows = np.zeros((0, len(gram)))
     signs: list[int] = []
@@ -311,7 +311,7 @@ def _relative_size(array: np.ndarray, *units: np.ndarray) -> np.ndarray:
 
 
 def _even(array: np.ndarray) -> np.ndarray:
-    """Return an array of second derivatives (..., n, n), symmetric to the last bit: what equal entries have in common is then computed once."""
+    """Return an array of second derivatives (..., n, n), symmetric bit for bit: what equal entries have in common is then computed once."""
     return 0.5 * (array + array.swapaxes(-1, -2))
 
 

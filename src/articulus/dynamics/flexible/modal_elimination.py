@@ -1,4 +1,4 @@
-"""The modal coordinates of a body as they give way in the articulated-body recursion.
+"""The modal coordinates of a body as they yield in the articulated-body recursion.
 
 Source: articulated-body recursion (Rodriguez, Jain & Kreutz 1989, section 3) on bodies with modal coordinates (Jain &
 Rodriguez 1992).
@@ -18,7 +18,7 @@ from articulus.spatial import ArticulatedInertia, Force
 
 @dataclass(frozen=True)
 class ModalElimination:
-    """Degrees of freedom of mass matrix D = L E L' that give way to an acceleration A that arrives: D y = drive - B' A."""
+    """Degrees of freedom of mass matrix D = L E L' that yield to an acceleration A that arrives: D y = drive - B' A."""
 
     D: Factorization
     B: SX
@@ -47,7 +47,7 @@ class ModalElimination:
         return EliminatedModes(numbers[:n], ca.reshape(numbers[n:], n, 6))
 
     def left(self, inertia: ArticulatedInertia, bias: Force) -> tuple[ArticulatedInertia, Force]:
-        """Return inertia - B D^-1 B' and bias + B D^-1 drive: what is left when the degrees of freedom give way."""
+        """Return inertia - B D^-1 B' and bias + B D^-1 drive: what is left when the degrees of freedom yield."""
         scaled = self.D.divide_by_pivots(self.B).T
         w, v = self.B[:, :3], self.B[:, 3:]
         less = ArticulatedInertia(

@@ -54,7 +54,7 @@ def slopes(body: ElasticBody, w: SX, rate: SX, A: Motion, acceleration: SX) -> W
     w : SX, (3,)
         Angular velocity of the frame.
     rate, acceleration : SX, (n,)
-        Of the modal coordinates; the rates are zero for bodies of the "ruthless" level.
+        Rate and acceleration of the modal coordinates; the rates are zero for bodies of the "ruthless" level.
     A : Motion
         Acceleration of the frame, its linear part that of the origin.
     """

@@ -134,10 +134,10 @@ class Bodies:
     def joint_rates(self) -> SX:
         """Return the joint rates that go with V, (nv,)."""
         rates = SX.zeros(self.tree.description.nv)
-        for i, freedoms in enumerate(self.tree.freedoms):
-            if freedoms:
+        for i, dofs in enumerate(self.tree.dofs):
+            if dofs:
                 S = _columns(self.tree.nodes[i].S)
-                rates[list(freedoms)] = ca.mtimes(_left_inverse(S), self._relative(i).column())
+                rates[list(dofs)] = ca.mtimes(_left_inverse(S), self._relative(i).column())
         return rates
 
     def frame(self, name: str) -> Transform:
@@ -174,7 +174,7 @@ class Bodies:
             center = X.p + ca.mtimes(X.R, self._center[i])
             for j in tree.path(i):
                 seen = Transform(tree.world[j].R, tree.world[j].p - center)
-                for S, k in zip(tree.nodes[j].S, tree.freedoms[j]):
+                for S, k in zip(tree.nodes[j].S, tree.dofs[j]):
                     B[6 * i : 6 * i + 6, k] = seen.motion_to_parent(S).column()
         return ca.sparsify(B)
 
@@ -193,10 +193,10 @@ class Bodies:
 
     def _joint_force(self, i: int, tau: SX) -> list[tuple[int, Force]]:
         """Return the wrench of a joint's force on its body and the opposite one on the parent's, at mass centers."""
-        if not self.tree.freedoms[i]:
+        if not self.tree.dofs[i]:
             return []
         S = _columns(self.tree.nodes[i].S)
-        local = Force.of(ca.mtimes(_left_inverse(S).T, tau[list(self.tree.freedoms[i])]))
+        local = Force.of(ca.mtimes(_left_inverse(S).T, tau[list(self.tree.dofs[i])]))
         out, X = [], self.tree.world[i]
         for k, sign in ((i, 1.0), (self.tree.parents[i], -1.0)):
             if k != ROOT:
@@ -257,8 +257,8 @@ def _complement(directions: tuple[Motion, ...]) -> SX:
 
 def _refuse_armature(tree: Tree) -> None:
     for c in tree.description.connections:
-        if c.rotor is not None or any(c.per_freedom("armature")):
+        if c.rotor is not None or any(c.per_dof("armature")):
             raise UnsupportedOperation(
-                f"joint '{c.name}' has armature or a rotor, which belong to no body; absolute coordinates have no "
-                "place for them. Use a form in joint coordinates, or give the rotor a body of its own"
+                f"joint '{c.name}' has armature or a rotor, which belong to no body; absolute coordinates cannot "
+                "represent them. Use a form in joint coordinates, or model the rotor as a separate body"
             )

@@ -1,6 +1,6 @@
 """The regularized form and the projection branch by branch, as a graph of calls of shared procedures.
 
-A branch is all that hangs on one joint to the ground. The mass matrix falls into one block per branch, M_b = L_b D_b L_b',
+A branch is all that is attached to one joint to the ground. The mass matrix falls into one block per branch, M_b = L_b D_b L_b',
 and a constraint reaches few branches (branch-induced sparsity, Featherstone 2008, section 8.9), so that
 
     W = G M^-1 G' = sum over b of Y_b' D_b^-1 Y_b,   Y_b = L_b^-1 G_b'
@@ -202,12 +202,12 @@ class Branches:
         position, rate = (self._function(what, column(what), written) for what in ("position", "rate"))
         energy = self._function("energy", lambda at, on: [self._energy(at, on)], written)
         closer = self._closer(compliance, written)
-        factors, held = starting(s, places)
+        factors, rows_of_starts = starting(s, places)
 
         def change(residual: Callable[[MX | None], MX]) -> MX:
             dx = MX.zeros(self.tree.v.numel())
             for k in range(iterations):
-                (dx,) = _call(closer, [factors, held, residual(dx if k else None), dx])
+                (dx,) = _call(closer, [factors, rows_of_starts, residual(dx if k else None), dx])
             return dx
 
         def off(dx: MX | None) -> MX:

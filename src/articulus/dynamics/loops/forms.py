@@ -34,7 +34,7 @@ AUTO = "auto"
 DEFAULT = "regularized"
 SMOOTH = "lagrange"
 """For adaptive methods on over-constrained loops. Their stages lie off the constraints by some d, where rows that are redundant on
-them contradict each other by d: a compliance 1 / a lets accelerations be wrong by a d^2 of themselves, rows that are left out by nothing."""
+them contradict each other by d: a compliance 1 / a lets accelerations be wrong by a d^2 of themselves, rows that are omitted by nothing."""
 FREQUENCY = 20.0
 """Natural frequency with which forms without projection take violations back, critically damped [rad/s]."""
 PRIMAL = 1e6
@@ -261,7 +261,7 @@ def _multiple_chains(s: Given) -> Solved:
 
 
 def _grasped_bodies(description: Description) -> list[str]:
-    """Return the bodies that fly, with what hangs on them: what chains hold."""
+    """Return the bodies that fly, with what is attached to them: what chains hold."""
     return [c.child for c in description.connections if isinstance(c.joint, Free) and c.parent == GROUND]
 
 
@@ -295,7 +295,7 @@ def _not_wide(description: Description) -> str:
 
 def _no_rotors(description: Description) -> str:
     for c in description.connections:
-        if c.rotor is not None or any(c.per_freedom("armature")):
+        if c.rotor is not None or any(c.per_dof("armature")):
             return f"has no place for armature or a rotor, which belong to no body; found one at joint '{c.name}'"
     return _not_coupled(description)
 

@@ -18,7 +18,7 @@ def lagrange(
     [ G  0  ] [ lambda ] = [ -(gamma + 2 w mu (G v + g_t) + w^2 g)  ]
 
     by (G M^-1 G') lambda = G M^-1 f + gamma + ... . Exact but for rounding. A row that depends on earlier ones, such as
-    the three rows of a planar loop that keep it in its plane, is left out (multiplier 0). Near a singular position, where
+    the three rows of a planar loop that keep it in its plane, is omitted (multiplier 0). Near a singular position, where
     a row is about to become dependent, the result is inaccurate: use `regularized`.
 
     Parameters

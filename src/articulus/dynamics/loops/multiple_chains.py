@@ -1,6 +1,6 @@
 """Several chains that hold one member: hands and their object, legs and their body, in O(m N).
 
-Each chain is reduced to what its tip does by itself and how it gives way to a force, then the member alone is solved for:
+Each chain is reduced to what its tip does by itself and how it yields to a force, then the member alone is solved for:
 
     1   chain k:  qdd_open, xdd_open, W = J M^-1 J'                       (W is Lambda^-1 of the source)
     2   [M_0 + sum X' R] vdot_0 = tau_0 - bias_0 + sum X' P
@@ -26,7 +26,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.dynamics.forward import forward_dynamics
+from articulus.dynamics import forward
 from articulus.dynamics.inverse import newton_euler
 from articulus.dynamics.kinematics import acceleration, jacobian, velocity
 from articulus.dynamics.loops.base import Factorization, solve
@@ -67,10 +67,10 @@ class Grasp:
 
     def __post_init__(self) -> None:
         tree = Tree(self.description)
-        freedoms = sum(len(tree.freedoms[i]) for i in tree.path(tree.frame(self.tip)[0]))
-        if freedoms < self.contact.n_c:
+        dofs = sum(len(tree.dofs[i]) for i in tree.path(tree.frame(self.tip)[0]))
+        if dofs < self.contact.n_c:
             raise InputError(
-                f"chain '{self.description.name}': {freedoms} degrees of freedom behind tip '{self.tip}' for the "
+                f"chain '{self.description.name}': {dofs} degrees of freedom behind tip '{self.tip}' for the "
                 f"{self.contact.name} contact, which stops {self.contact.n_c} motions; expected at least as many. "
                 "Choose a contact with fewer constraints, or make chain and object one mechanism with a loop"
             )
@@ -167,7 +167,7 @@ class _Chain:
             for space in (contact.motion_space(), contact.constraint_space())
         )
         self.velocity = velocity(tree, tip, tree.v)
-        self.open = forward_dynamics(Inline(tree), tree.v, self.tau + passive_forces(tree, tree.v))
+        self.open = forward.forward_dynamics(Inline(tree), tree.v, self.tau + passive_forces(tree, tree.v))
         self.xdd_open = acceleration(tree, tip, tree.v, self.open)
         self._factors = factors(tree)
         self._Y = propagate_wrench(tree, self._factors, tip)
@@ -197,7 +197,7 @@ class _Reduced:
 
 
 def propagate_wrench(tree: Tree, f: OperatorFactors, frame: str) -> SX:
-    """Return H psi B = (I - H psi K) J', a unit wrench on a frame passed inward through joints that give way, (nv, 6).
+    """Return H psi B = (I - H psi K) J', a unit wrench on a frame passed inward through joints that yield, (nv, 6).
 
     Source: Rodriguez, Jain & Kreutz 1989, lemma 4; the force propagation method of Lilly & Orin 1989. Cost: O(n).
     """
@@ -205,7 +205,7 @@ def propagate_wrench(tree: Tree, f: OperatorFactors, frame: str) -> SX:
     z = ca.horzcat(*(origin.force_to_parent(Force.of(e)).column() for e in ca.horzsplit(SX.eye(6))))
     Y = SX.zeros(tree.description.nv, 6)
     for i in tree.path(tree.frame(frame)[0]):
-        for k in reversed(tree.freedoms[i]):
+        for k in reversed(tree.dofs[i]):
             Y[k, :] = ca.mtimes(f.S[k].column().T, z)
             z = z - ca.mtimes(f.K[k].column(), Y[k, :])
     return Y

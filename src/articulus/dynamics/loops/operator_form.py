@@ -52,7 +52,7 @@ def operator_form(
     f : SX, (nv,) [N m or N]
         Joint forces minus bias of that tree.
     constraints : Constraints
-        A row that depends on earlier ones is left out (multiplier 0); see `mobility` and `require_full_rank`.
+        A row that depends on earlier ones is omitted (multiplier 0); see `mobility` and `require_full_rank`.
     frequency, damping : numbers or (m,)
         w [rad/s] and mu [-] of the stabilized constraints.
     """
@@ -79,12 +79,12 @@ def by_secondary(tree: Tree, f: SX, constraints: Constraints, secondary: Sequenc
     tree, f, constraints
         As for `operator_form`; the rows must be independent on the primary alone (`mobility` with the secondary).
     secondary : sequence of str
-        Bodies on the ground, each with all that hangs on it; a grasped object is one body on a free joint.
+        Bodies on the ground, each with all that is attached to it; a grasped object is one body on a free joint.
 
     Source: Rodriguez, Jain & Kreutz 1989, section 3, alternative of step D.
     """
     c, op = constraints, factors(tree)
-    P, S = primary_freedoms(tree, secondary), secondary_freedoms(tree, secondary)
+    P, S = primary_dofs(tree, secondary), secondary_dofs(tree, secondary)
     on_primary = c.G[:, P]
     idle = [i for i in range(c.G.shape[0]) if not on_primary[i, :].nnz()]
     if idle:
@@ -114,16 +114,16 @@ def mobility(tree: Tree, constraints: Constraints, secondary: Sequence[str] = ()
     Singular where rows depend on each other: numbers of it go to `rank.require_full_rank`. With no secondary everything
     is primary.
     """
-    return _mobility(factors(tree), constraints.G, primary_freedoms(tree, secondary))
+    return _mobility(factors(tree), constraints.G, primary_dofs(tree, secondary))
 
 
-def primary_freedoms(tree: Tree, secondary: Sequence[str]) -> list[int]:
+def primary_dofs(tree: Tree, secondary: Sequence[str]) -> list[int]:
     """Return the degrees of freedom that do not belong to the secondary."""
-    others = set(secondary_freedoms(tree, secondary))
+    others = set(secondary_dofs(tree, secondary))
     return [k for k in range(tree.description.nv) if k not in others]
 
 
-def secondary_freedoms(tree: Tree, secondary: Sequence[str]) -> list[int]:
+def secondary_dofs(tree: Tree, secondary: Sequence[str]) -> list[int]:
     """Return the degrees of freedom of the branches that begin with the given bodies on the ground."""
     d = tree.description
     for body in secondary:
@@ -136,11 +136,11 @@ def secondary_freedoms(tree: Tree, secondary: Sequence[str]) -> list[int]:
             )
     nodes = [tree.frame(body)[0] for body in secondary]
     roots = {tree.path(i)[-1] for i in nodes if i != ROOT}
-    return [k for i, v in enumerate(tree.freedoms) if tree.path(i)[-1] in roots for k in v]
+    return [k for i, v in enumerate(tree.dofs) if tree.path(i)[-1] in roots for k in v]
 
 
-def _mobility(op: OperatorFactors, G: SX, freedoms: Sequence[int]) -> SX:
-    own = list(freedoms)
+def _mobility(op: OperatorFactors, G: SX, dofs: Sequence[int]) -> SX:
+    own = list(dofs)
     Y = half_way(op, G)
     return ca.mtimes(Y.T[:, own], weighted(op, Y)[own, :])
 

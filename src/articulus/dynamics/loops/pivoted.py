@@ -133,7 +133,7 @@ class Following:
     G : SX, (m, nv)
         At the point from which the step starts.
     iterations : int
-        Of the residual, with the Jacobian of that point.
+        Iterations of the residual, with the Jacobian of that point.
 
     Source: Nikravesh, Gim, Arabyan & Rein 1989, equation 26.
     """

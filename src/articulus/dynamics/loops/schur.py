@@ -22,7 +22,7 @@ class Schur:
         Positive definite.
     G : SX, (m, n)
     compliance : SX, (m,), optional
-        What a unit multiplier lets a row give way; positive. None for rigid constraints: rows that depend on others then
+        What a unit multiplier lets a row yield; positive. None for rigid constraints: rows that depend on others then
         get no multiplier.
     """
 

@@ -1,4 +1,4 @@
-"""Model files: TOML (our own format), URDF, MJCF: `read_x(path)` returns a validated Description.
+"""Model files: TOML (our own format), URDF, MJCF, SDF: `read_x(path)` returns a validated Description.
 
 Finite-element files: bulk data, OP4, DMIG, OP2, npz, Matrix Market: plain data, and structures made of them. They load
 with their first use, because SciPy's sparse matrices take longer to import than the rest of this package.
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from articulus.model.files.mjcf.reader import parse_mjcf, read_mjcf
 from articulus.model.files.mjcf.writer import write_mjcf
 from articulus.model.files.model import read_model, write_model
+from articulus.model.files.sdf.reader import parse_sdf, read_sdf
 from articulus.model.files.toml.reader import parse_toml, read_toml
 from articulus.model.files.toml.writer import toml_text, write_toml
 from articulus.model.files.urdf.reader import parse_urdf, read_urdf
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
         Layer,
         LayUp,
         MatrixSet,
-        Mean,
+        MeanElement,
         Orthotropic,
         PointMass,
         Rigid,
@@ -53,7 +54,7 @@ _FINITE_ELEMENTS = {
         "Layer",
         "FeMaterial",
         "MatrixSet",
-        "Mean",
+        "MeanElement",
         "Orthotropic",
         "PointMass",
         "Rigid",
@@ -91,7 +92,7 @@ __all__ = [
     "LayUp",
     "Layer",
     "MatrixSet",
-    "Mean",
+    "MeanElement",
     "Orthotropic",
     "PointMass",
     "Rigid",
@@ -105,6 +106,7 @@ __all__ = [
     "parse_dmig",
     "parse_mjcf",
     "parse_op4",
+    "parse_sdf",
     "parse_toml",
     "parse_urdf",
     "read_bulk",
@@ -114,6 +116,7 @@ __all__ = [
     "read_model",
     "read_op2",
     "read_op4",
+    "read_sdf",
     "read_toml",
     "read_urdf",
     "toml_text",

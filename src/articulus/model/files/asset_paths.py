@@ -24,7 +24,7 @@ def why_outside(filename: str, folder: Path | None, package_roots: Mapping[str, 
     filename : str
         As the model writes it: a relative or absolute path, file:// or package://name/path.
     folder : Path or None
-        The model's folder; None for a text without one, for which only the path itself is looked at.
+        The model's folder; None for a text without one, for which only the path itself is examined.
     package_roots : mapping of str to Path
         Folder of each declared package; a path may end in any of them.
     """

@@ -26,7 +26,7 @@ class CsvColumns:
     Parameters
     ----------
     names : tuple of str
-        Of the columns after the times; empty texts without a heading.
+        Names of the columns after the times; empty texts without a heading.
     units : tuple of str
         Their units, as "boom [deg]" in the heading gives them; empty where there is none.
     times : tuple of float [s]

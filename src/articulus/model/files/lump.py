@@ -12,6 +12,7 @@ from articulus.model.mechanism import (
     Body,
     Connection,
     Description,
+    Equipment,
     Fixed,
     Frame,
     Pose,
@@ -42,7 +43,8 @@ def lump_fixed(description: Description) -> Description:
     d = description
     standing = d.visuals + _move_visuals(parts.get(GROUND, []))
     kept = (d.gravity, d.source, d.constraints, standing, d.findings)
-    return Description.build(d.name, bodies, joints, welds + frames, *kept, couplings=d.couplings)
+    built = Description.build(d.name, bodies, joints, welds + frames, *kept, couplings=d.couplings)
+    return replace(built, equipment=Equipment(collisions=d.equipment.collisions))
 
 
 def rigid_groups(description: Description) -> dict[str, list[tuple[Body, np.ndarray]]]:

@@ -11,6 +11,7 @@ from typing import IO, Any
 from articulus.errors import Finding, InputError, ModelError
 from articulus.model.files.mjcf.reader import parse_mjcf, read_mjcf
 from articulus.model.files.mjcf.writer import write_mjcf
+from articulus.model.files.sdf.reader import parse_sdf, read_sdf
 from articulus.model.files.storage import StrPath, as_path, decode, load_text
 from articulus.model.files.toml.reader import parse_toml, read_toml
 from articulus.model.files.toml.writer import write_toml
@@ -28,12 +29,18 @@ READERS: dict[str, Reader] = {
     ".urdf": read_urdf,
     ".xacro": read_xacro,
     ".mjcf": read_mjcf,
+    ".sdf": read_sdf,
 }
 """Reader by suffix; `.xml` is told apart by its root element."""
 
-XML_ROOTS: dict[str, Reader] = {"robot": read_urdf, "mujoco": read_mjcf}
+XML_ROOTS: dict[str, Reader] = {"robot": read_urdf, "mujoco": read_mjcf, "sdf": read_sdf}
 
-PARSERS: dict[Reader, Reader] = {read_toml: parse_toml, read_urdf: parse_urdf, read_mjcf: parse_mjcf}
+PARSERS: dict[Reader, Reader] = {
+    read_toml: parse_toml,
+    read_urdf: parse_urdf,
+    read_mjcf: parse_mjcf,
+    read_sdf: parse_sdf,
+}
 """What reads a text, for each reader of files."""
 
 WRITERS: dict[str, Writer] = {
@@ -55,7 +62,7 @@ def write_model(description: Description, path: StrPath) -> None:
 
 
 def read_model(model: StrPath | IO, **options: Any) -> Description:
-    """Return the mechanism of a .toml, .urdf, .xacro, .mjcf or .xml file; `options` go to the reader of its format.
+    """Return the mechanism of a .toml, .urdf, .xacro, .mjcf, .sdf or .xml file; `options` go to the reader of its format.
 
     Parameters
     ----------
@@ -82,7 +89,11 @@ def _read_object(file: Any, options: dict[str, Any]) -> Description:
     text = decode(content, place.name) if isinstance(content, bytes) else content
     if not isinstance(text, str):
         raise InputError(f"model: found {file!r} that gives {type(content).__name__}; expected text or bytes")
-    folder = {"folder": place.parent} if place.suffix.lower() == ".urdf" and os.path.isfile(place) else {}
+    folder = (
+        {"folder": place.parent}
+        if place.suffix.lower() in (".urdf", ".sdf") and os.path.isfile(place)
+        else {}
+    )
     return _read_text(text, place.name, folder | options)
 
 

@@ -1,6 +1,6 @@
 """Seals: the SHA-256 of a file at its end, looked at before anything else in the file is.
 
-Readers of packed formats such as HDF5 follow what a damaged file says, some of them for ever. A sealed file is compared byte by byte
+Readers of packed formats such as HDF5 follow what a damaged file says, some of them forever. A sealed file is compared byte by byte
 first. HDF5 does not mind what follows its own end, so that a sealed netCDF4 file is one that every other tool reads.
 """
 

@@ -25,12 +25,15 @@ class XmlElement:
     line : int
         Line of its start tag.
     children : list of Element
+    text : str
+        What stands between its tags, but for its children.
     """
 
     tag: str
     attributes: dict[str, str]
     line: int
     children: list[XmlElement] = field(default_factory=list)
+    text: str = ""
 
     def children_with_tag(self, tag: str) -> list[XmlElement]:
         """Return the children with this tag."""
@@ -64,6 +67,8 @@ class _Parser:
         self.expat = expat.ParserCreate("utf-8")
         self.expat.StartElementHandler = self.start
         self.expat.EndElementHandler = self.end
+        self.expat.CharacterDataHandler = self.characters
+        self.expat.buffer_text = True
         self.expat.StartDoctypeDeclHandler = self.doctype
         self.expat.EntityDeclHandler = self.doctype
 
@@ -99,6 +104,10 @@ class _Parser:
 
     def end(self, tag: str) -> None:
         self.stack.pop()
+
+    def characters(self, text: str) -> None:
+        if self.stack and not text.isspace():
+            self.stack[-1].text += text
 
     def doctype(self, *declaration: object) -> None:
         line = self.expat.CurrentLineNumber

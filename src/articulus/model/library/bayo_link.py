@@ -39,8 +39,8 @@ def bayo_link(
     """
     if modes is None:
         whole = beam(LENGTH, EI=EI, mass_per_length=MASS_PER_LENGTH, elements=elements, planes="y")
-        across = np.flatnonzero(whole.freedoms[:, 1] != 0)
-        names = [f"{'deflection' if c == 1 else 'slope'}{node}" for node, c in whole.freedoms[across]]
+        across = np.flatnonzero(whole.dofs[:, 1] != 0)
+        names = [f"{'deflection' if c == 1 else 'slope'}{node}" for node, c in whole.dofs[across]]
         stations = {"root": 0, "tip": elements}
         basis = np.eye(whole.count)[:, across]
         held = modes_of(whole, basis, stations=stations, damping=damping, names=names)

@@ -29,7 +29,7 @@ def hub_with_appendages(
     Parameters
     ----------
     modes : int
-        Of all appendages together; each has the lowest of its own, in equal shares.
+        Modes of all appendages together; each has the lowest of its own, in equal shares.
     level : str
         Terms of the deformation.
     damping : float [-]
@@ -50,8 +50,8 @@ def hub_with_appendages(
     joints = [Connection("flight", Free(), "ground", "hub")]
     frames = []
     for i, (name, length, mass, hertz, heading, root) in enumerate(APPENDAGES):
-        held = _appendage(length, mass, hertz, each + (i < more), damping, elements)
-        bodies.append(Body(name, modes=held.at_level(level)))
+        appendage = _appendage(length, mass, hertz, each + (i < more), damping, elements)
+        bodies.append(Body(name, modes=appendage.at_level(level)))
         turn = (0.0, 0.0, math.radians(heading + 90.0))
         joints.append(Connection(f"{name}_root", Fixed(), "hub", name, Pose(root, turn)))
         frames.append(Frame(f"{name}_tip", name, node="tip"))

@@ -41,7 +41,7 @@ def king_arm(
     payload : float [kg]
         Point mass at the tip.
     EI : float [N m^2]
-        Of each link: `ROUND` goes with the printed mass, `SQUARE` with the printed frequencies; the thesis mixes the two.
+        Bending stiffness of each link: `ROUND` goes with the printed mass, `SQUARE` with the printed frequencies; the thesis mixes the two.
     elements : int
         Beam elements of each link; 8 in the thesis where modes is None.
     level : str
@@ -85,10 +85,10 @@ def link(
 
     bare = whole(0.0)
     loaded = whole(payload) if payload else bare
-    across = np.flatnonzero(bare.freedoms[:, 1] != X)
+    across = np.flatnonzero(bare.dofs[:, 1] != X)
     if modes is None:
         basis = np.eye(bare.count)[:, across]
-        names = [f"{'slope' if c == RZ else 'deflection'}{node}" for node, c in bare.freedoms[across]]
+        names = [f"{'slope' if c == RZ else 'deflection'}{node}" for node, c in bare.dofs[across]]
     else:
         basis = np.zeros((bare.count, modes))
         basis[across] = normal_modes(bare.keep(across), modes).shapes

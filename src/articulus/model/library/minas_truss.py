@@ -33,7 +33,16 @@ PARASITIC = 0.682
 """Mass of the housing of the proof-mass actuator [kg]."""
 
 
-def minas_truss(parasitic: int | None = None, middle_nodes: bool = False) -> Structure:
+def minas_truss(
+    parasitic: int | None = None,
+    middle_nodes: bool = False,
+    *,
+    EI: float = EI,
+    twist: float = TWIST,
+    on_links: float = ON_LINKS,
+    turning: float = TURNING,
+    housing: float = PARASITIC,
+) -> Structure:
     """Return a planar truss of 29 aluminium links, clamped at nodes 15 and 16, in its motion out of the plane.
 
     Nodes are named "1" to "16" and move along z and about x and y: 42 degrees of freedom, or 126 with a node in the middle of each
@@ -45,6 +54,9 @@ def minas_truss(parasitic: int | None = None, middle_nodes: bool = False) -> Str
         Node that carries the housing of the actuator, 0.682 kg; none if not given.
     middle_nodes : bool
         Whether links have a node in the middle.
+    EI, twist, on_links, turning, housing : float [N m^2], [-], [-], [kg m^2], [kg]
+        Other values of what was fitted: bending stiffness of links, GJ / EI, share of the mass on links, rotary inertia of a node, mass of the actuator's
+        housing.
 
     Source: Minas, Garcia & Inman 1989. The paper gives the mass, 16 joints on a grid of 0.5 m and tables of frequencies. The
     T shape, the stiffness, the shares of the mass and the parasitic mass are inferred: they were fitted to table 3.
@@ -52,7 +64,7 @@ def minas_truss(parasitic: int | None = None, middle_nodes: bool = False) -> Str
     names = [str(i + 1) for i in range(len(NODES))]
     positions = [(*xy, 0.0) for xy in NODES]
     lengths = [math.dist(NODES[a - 1], NODES[b - 1]) for a, b in LINKS]
-    section = Section(ON_LINKS * MASS / sum(lengths), 1.0, EI, EI, TWIST * EI)
+    section = Section(on_links * MASS / sum(lengths), 1.0, EI, EI, twist * EI)
     parts: list[Element] = []
     for a, b in LINKS:
         way = [str(a), str(b)]
@@ -61,10 +73,10 @@ def minas_truss(parasitic: int | None = None, middle_nodes: bool = False) -> Str
             positions.append(tuple(np.mean([positions[a - 1], positions[b - 1]], axis=0)))
             way.insert(1, names[-1])
         parts += [EulerBernoulli(i, k, section) for i, k in pairwise(way)]
-    on_node = (1 - ON_LINKS) * MASS / len(NODES)
-    parts += [Lumped(str(i + 1), on_node, (TURNING, TURNING, 0.0)) for i in range(len(NODES))]
+    on_node = (1 - on_links) * MASS / len(NODES)
+    parts += [Lumped(str(i + 1), on_node, (turning, turning, 0.0)) for i in range(len(NODES))]
     if parasitic is not None:
-        parts.append(Lumped(str(parasitic), PARASITIC))
+        parts.append(Lumped(str(parasitic), housing))
     fixed: dict[str | int, str | Sequence[str]] = dict.fromkeys(names, ("x", "y", "rz"))
     fixed |= dict.fromkeys([name for name in names if name in ("15", "16", "15-16")], "all")
     return Structure.assemble(positions, parts, names=names, fixed=fixed)

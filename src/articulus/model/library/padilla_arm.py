@@ -31,7 +31,7 @@ def padilla_arm(
     Parameters
     ----------
     EI : two floats [N m^2]
-        Of the links; the default is assumed (see the module), the paper gives none.
+        Bending stiffness of the links; the default is assumed (see the module), the paper gives none.
     modes : int
         Clamped-free modes of each link; none makes the rigid arm.
     level : str

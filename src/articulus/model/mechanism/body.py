@@ -10,6 +10,7 @@ import numpy as np
 
 from articulus.declared import text
 from articulus.errors import Finding, InputError
+from articulus.model.mechanism.expression import Varying
 from articulus.model.mechanism.modes import Modes
 from articulus.model.mechanism.numbers import (
     Number,
@@ -104,7 +105,7 @@ class Body:
                 f"{where}.mass",
                 f"{mass:.6g} kg",
                 "mass > 0",
-                'A body that carries no mass on purpose says so: massless = "reason".',
+                'Mark a body that is massless on purpose: massless = "reason".',
             )
         yield from self._inertia_findings(where)
 
@@ -114,8 +115,8 @@ class Body:
                 yield Finding(
                     f"{where}.{field}",
                     f"{values_of(held)} on a flexible body",
-                    "nothing: its modes hold the inertia",
-                    "A rigid part of it is a body of its own behind a fixed joint.",
+                    "nothing: its modes contain the inertia",
+                    "Model a rigid part of it as a separate body behind a fixed joint.",
                 )
         if self.massless:
             yield Finding(f"{where}.massless", repr(self.massless), "nothing on a flexible body")
@@ -124,7 +125,7 @@ class Body:
                 f"{where}.visuals",
                 f"{len(self.visuals)} shapes on a flexible body",
                 "none: it is drawn as a chain of its stations, which bends",
-                "A rigid part of it is a body of its own behind a fixed joint.",
+                "Model a rigid part of it as a separate body behind a fixed joint.",
             )
 
     def _massless_findings(self, where: str) -> Iterator[Finding]:
@@ -167,8 +168,8 @@ class Body:
 def six_of(inertia: Any) -> Vector:
     """Return six inertia numbers from three (diagonal), six, or a symmetric 3 x 3 array."""
     if np.ndim(inertia) == 2:
-        I = np.asarray(inertia, dtype=float)
-        if I.shape != (3, 3) or np.abs(I - I.T).max() > 1e-9 * np.abs(I).max():
+        I = np.asarray(inertia, dtype=object)
+        if I.shape != (3, 3) or not _is_symmetric(I):
             raise InputError("expected a symmetric 3 x 3 array")
         return as_vector((I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]), 6)
     if np.ndim(inertia) == 0:
@@ -176,6 +177,15 @@ def six_of(inertia: Any) -> Vector:
     if len(inertia) == 3:
         return (*as_vector(inertia, 3), 0.0, 0.0, 0.0)
     return as_vector(inertia, 6)
+
+
+def _is_symmetric(I: np.ndarray) -> bool:
+    """Return whether a 3 x 3 array is symmetric to rounding; entries with parameters must be the same expressions."""
+    pairs = [(I[a, b], I[b, a]) for a, b in ((0, 1), (0, 2), (1, 2))]
+    if any(isinstance(x, Varying) for x in I.ravel()):
+        return all(x == y for x, y in pairs)
+    largest = max(abs(float(x)) for x in I.ravel())
+    return all(abs(float(x) - float(y)) <= 1e-9 * largest for x, y in pairs)
 
 
 def _text(moments: np.ndarray) -> str:

@@ -134,6 +134,7 @@ class MechanismBuilder:
         inertia: Sequence[Any] = (0.0,) * 6,
         massless: str = "",
         visuals: Sequence[Visual] = (),
+        doubtful: str = "",
     ) -> Self:
         """Add a rigid body and return the mechanism.
 
@@ -150,6 +151,8 @@ class MechanismBuilder:
             Why the body may have neither mass nor inertia; empty for an ordinary body.
         visuals : sequence of Visual
             What is drawn for it, such as `visual.Box(size=(1.0, 0.2, 0.2))`; without any, a skeleton from its joints.
+        doubtful : str
+            Why it may have moments of inertia that no rigid body has, such as none for a point mass; its numbers are not judged then.
         """
         where = f"body '{name}'"
         body = Body(
@@ -158,6 +161,7 @@ class MechanismBuilder:
             _convert(where, "com", as_vector, com, 3),
             _convert(where, "inertia", six_of, inertia),
             massless,
+            doubtful=doubtful,
             visuals=_convert(where, "visuals", as_visuals, visuals),
         )
         _require_mass(body)
@@ -183,7 +187,7 @@ class MechanismBuilder:
         limits: Limits | None = None,
         node: str = "",
     ) -> Self:
-        """Add the joint by which `child` hangs on `parent`, and return the mechanism.
+        """Add the joint by which `child` is attached to `parent`, and return the mechanism.
 
         Parameters
         ----------
@@ -222,7 +226,7 @@ class MechanismBuilder:
             rotor=rotor,
             limits=Limits() if limits is None else limits,
             node=node,
-            **{key: _convert(where, key, _per_freedom, held, joint.nv) for key, held in vectors.items()},
+            **{key: _convert(where, key, _per_dof, held, joint.nv) for key, held in vectors.items()},
         )
         self._connections += (connection,)
         return self._forget_derived()
@@ -378,7 +382,7 @@ class MechanismBuilder:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What is doubtful in the file the mechanism was read from, or was left out of it; each with its line."""
+        """What is doubtful in the file the mechanism was read from, or was omitted of it; each with its line."""
         return self.description.findings
 
     @property
@@ -473,7 +477,7 @@ def mapping(name: str, value: Any) -> Mapping[str, Any]:
     return value
 
 
-def _per_freedom(held: Any, nv: int) -> tuple:
+def _per_dof(held: Any, nv: int) -> tuple:
     if isinstance(held, (Sequence, np.ndarray)):
         return as_vector(held, nv) if len(held) else ()
     return as_vector([held], nv)

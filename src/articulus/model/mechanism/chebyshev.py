@@ -24,11 +24,11 @@ from articulus.errors import InputError
 from articulus.model.mechanism.expression import Parameter
 
 TOLERANCE = 1e-10
-"""Size of coefficients that are left out, in units of the scale of each number."""
+"""Size of coefficients that are omitted, in units of the scale of each number."""
 SEVERAL = 1e-8
 """The same for the degrees of a fit over several parameters, whose samples are as many as their product."""
 DEGREES = (4, 8, 16)
-"""Degrees that are tried along one parameter, one after the other; the points of each are among those of the next."""
+"""Degrees that are tried along one parameter, one after another; the points of each are among those of the next."""
 MOST = 600
 """Most samples of a fit."""
 WORST = 1e-6
@@ -49,7 +49,7 @@ class Fit:
     constant : array, (n,)
     mixing : array, (n, r)
     coefficients : array, (r, degree + 1, ...)
-        Of products of Chebyshev polynomials, an axis per parameter.
+        Coefficients of products of Chebyshev polynomials, an axis per parameter.
     logarithmic : tuple of bool
         Which parameters are scaled by their logarithm.
     error : float

@@ -105,7 +105,7 @@ class Limits:
                     f"{where}.lower",
                     f"{low:.6g} above upper = {high:.6g}",
                     "lower <= upper",
-                    "Are the two exchanged, or one in degrees?",
+                    "Are the two swapped, or is one in degrees?",
                 )
         for name in ("velocity", "effort"):
             for bound in values_of(getattr(self, name)):
@@ -184,7 +184,7 @@ class Connection:
         names = ("armature", "damping", "coulomb", "stiffness", "rest")
         convert(self, coulomb_speed=as_number, **dict.fromkeys(names, as_numbers))
 
-    def per_freedom(self, name: str) -> Vector:
+    def per_dof(self, name: str) -> Vector:
         """Return a field with one number per degree of freedom, zeros where the user gave nothing."""
         return getattr(self, name) or (0.0,) * self.joint.nv
 

@@ -383,7 +383,7 @@ def _tip_frame(
             Finding(
                 f"to_dh: tip '{tip}'",
                 f"it moves with '{body}'",
-                f"something on the last link '{chain[-1].child}'",
+                f"a body or frame on the last link '{chain[-1].child}'",
             )
         )
     return places[_body_of(d, tip)] @ _pose_on_body(d, tip)
@@ -523,7 +523,7 @@ def _with_inertia(d: Description, places: Mapping[str, np.ndarray], c: Connectio
 
 
 def _rigid_group(d: Description, body: str) -> list[Body]:
-    """Return the body and all that hangs on it by fixed joints alone."""
+    """Return the body and all that is attached to it by fixed joints alone."""
     names = {body}
     for c in d.connections:
         if isinstance(c.joint, Fixed) and c.parent in names:

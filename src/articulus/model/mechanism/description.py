@@ -70,7 +70,7 @@ class Description:
         Name of the mechanism.
     bodies : tuple of Body
     connections : tuple of Connection
-        One for each body: the joint by which it hangs on its parent.
+        One for each body: the joint by which it is attached to its parent.
     frames : tuple of Frame
     gravity : three numbers [m/s^2]
         Acceleration of gravity in ground axes.
@@ -83,7 +83,7 @@ class Description:
     visuals : tuple of Visual
         What is drawn for ground: things that do not move.
     findings : tuple of Finding
-        What is doubtful in the file it was read from, or was left out of it. No part of the equations.
+        What is doubtful in the file it was read from, or was omitted of it. No part of the equations.
     couplings : tuple of Coupling
         Joints that follow others, each after those that it follows.
     equipment : Equipment
@@ -192,7 +192,7 @@ class Description:
             raise InputError(
                 Finding(
                     what,
-                    f"'{joint}', a coupled joint that follows {followed} and has no coordinate of its own",
+                    f"'{joint}', a coupled joint that follows {followed} and has no independent coordinate",
                     f"a joint that follows no other, such as {followed}",
                 )
             )
@@ -337,7 +337,7 @@ class Description:
             shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
             raise UnsupportedOperation(
                 f"{what} of '{self.name}': the motion of joint {shown} moves no inertia, so that the mass matrix has no "
-                "inverse. Poses, Jacobians and inverse dynamics can be asked for; for accelerations give the bodies behind it "
+                "inverse. Poses, Jacobians and inverse dynamics are available; for accelerations give the bodies behind it "
                 "a mass, give the joint an armature, or fix it"
             )
 
@@ -420,7 +420,7 @@ class Description:
         return np.array(flags, dtype=bool)
 
     def inboard(self, body: str) -> Connection:
-        """Return the joint by which a body hangs on its parent."""
+        """Return the joint by which a body is attached to its parent."""
         return self._by_child[body]
 
     @functools.cached_property
@@ -536,7 +536,7 @@ class Description:
                     f"body.{body.name}",
                     "no joint that carries it",
                     "one joint with this body as child",
-                    "A body that floats hangs on ground by a free joint.",
+                    "Connect a floating body to ground by a free joint.",
                 )
         yield from self._station_findings()
         yield from self._cycle_findings()
@@ -582,8 +582,8 @@ class Description:
                     yield Finding(
                         f"joint.{parent[body].name}",
                         f"a cycle {' <- '.join(ring)}",
-                        "every body to hang on ground through its parents",
-                        "Let one body hang on ground, and close the ring by a loop joint ([loop.name], or Mechanism.loop).",
+                        "a path from every body to ground through its parents",
+                        "Connect one body to ground, and close the ring by a loop joint ([loop.name], or Mechanism.loop).",
                     )
                     break
                 path[body] = None

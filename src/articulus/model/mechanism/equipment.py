@@ -17,7 +17,7 @@ class Device:
     type : str
         Type name of the component, such as "rate_gyro".
     values : tuple of pairs
-        Field and value: a number, a name, a tuple of these, or the `Device` that a command goes on to.
+        Field and value: a number, a name, a tuple of these, or the `Device` that a command is passed to.
     """
 
     type: str
@@ -49,10 +49,22 @@ class NamedState:
 
 @dataclass(frozen=True)
 class Equipment:
-    """Devices and states of a model file; no part of the equations of the mechanism."""
+    """Devices, states and shapes that may touch of a model file; no part of the equations of the mechanism.
+
+    Parameters
+    ----------
+    devices : tuple of Device
+    states : tuple of NamedState
+    collisions : tuple of Device
+        Shapes that may touch. Type: that of a shape of `articulus.simulation.loop.contact`, or "mesh", whose hull is made when it is
+        asked for. Values: those of the shape (`name`, `frame`, `radius`, ...; of a mesh `file` and `scale`) and, all optional, `friction`,
+        `margin` by which it is larger, `slippery` for one that never rubs, two `groups` of bits as in MJCF (what it is, what it
+        touches) and `apart`, names of bodies that it never touches.
+    """
 
     devices: tuple[Device, ...] = ()
     states: tuple[NamedState, ...] = ()
+    collisions: tuple[Device, ...] = ()
 
 
 NO_EQUIPMENT = Equipment()

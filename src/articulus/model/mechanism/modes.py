@@ -142,17 +142,17 @@ class Modes:
             raise InputError(f"modes: level {self.level!r}; {did_you_mean(str(self.level), LEVELS)}")
         if self.level == "consistent" and not self.knows_shortening:
             raise InputError(
-                "modes: level 'consistent' of a body whose shortening is not known: mass and stiffness matrices do not tell how "
+                "modes: level 'consistent' of a body whose shortening is not known: mass and stiffness matrices do not determine how "
                 "motion stiffens it. Choose 'ruthless' (right while angular rates stay below a tenth of the first frequency) or "
                 "'inconsistent' (softens as it spins), or give the elements or geometric "
                 "stiffness matrices (`GeometricStiffness`)"
             )
         for name, station in self.stations.items():
-            held = dataclasses.astuple(station)
-            found, expected = tuple(x.shape for x in held), tuple(_station_shapes(n))
-            if found != expected or not all(np.isfinite(x).all() for x in held):
+            arrays = dataclasses.astuple(station)
+            shapes, expected = tuple(x.shape for x in arrays), tuple(_station_shapes(n))
+            if shapes != expected or not all(np.isfinite(x).all() for x in arrays):
                 raise InputError(
-                    f"modes: station '{name}' has shapes {found}; expected finite numbers of shapes {expected}"
+                    f"modes: station '{name}' has shapes {shapes}; expected finite numbers of shapes {expected}"
                 )
 
     @property

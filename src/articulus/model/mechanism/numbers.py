@@ -39,7 +39,7 @@ def as_number(x: Any) -> Number:
 
 
 def as_optional_number(x: Any) -> Number | None:
-    """Return a number as `as_number` does, and None as it is: a field that may be left out."""
+    """Return a number as `as_number` does, and None as it is: a field that may be omitted."""
     return None if x is None else as_number(x)
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from articulus.model.mechanism.description import Description
 
 MOST_CORNERS = 64
-"""Corners of a box of values up to which they are looked at before the rows themselves."""
+"""Corners of a box of values up to which they are examined before the rows themselves."""
 ROUNDING = 1e-12
 """Share of the trace (and its powers) by which a determinant may be negative."""
 
@@ -203,9 +203,7 @@ def _lowest(number: Varying, given: Values, where: str) -> float:
     with np.errstate(all="ignore"):
         values = np.asarray(evaluate(number, lambda p: given.get(p.name, p.value)))
     if not np.isfinite(values).all():
-        raise InputError(
-            f"{where} would be {number}, which is not finite for a value of the parameters that were given"
-        )
+        raise InputError(f"{where} would be {number}, which is not finite for some value of the parameters")
     return float(values.min())
 
 

@@ -24,7 +24,7 @@ from articulus.model.mechanism.joint import Joint
 from articulus.model.mechanism.numbers import value_of, values_of
 
 SINGULAR = 1e-9
-"""Share of the inertia behind a degree of freedom that must remain when the joints behind it give way."""
+"""Share of the inertia behind a degree of freedom that must remain when the joints behind it yield."""
 ROUNDING = 1e-13
 """Share of the terms of which the inertia along a degree of freedom is the sum that their rounding leaves of zero."""
 NOWHERE = np.eye(4)
@@ -35,7 +35,9 @@ CROSS = np.array(
 TURNS = 1e-9
 """Angle below which a motion is a shift [rad]."""
 POSITIONS = 3
-"""Random positions that are looked at."""
+"""Random positions that are examined."""
+BLOCK = 64
+"""Degrees of freedom of a mass matrix that are eliminated at a time."""
 
 
 def singular_findings(
@@ -65,7 +67,7 @@ def joints_without_inertia(
 def felt_inertia(
     bodies: Sequence[Body], connections: Sequence[Connection], couplings: Sequence[Coupling] = ()
 ) -> dict[str, float]:
-    """Return the least inertia that a degree of freedom of each joint feels while the joints behind it give way.
+    """Return the least inertia that a degree of freedom of each joint feels while the joints behind it yield.
 
     As a share of what it feels while they are held, the least one at all sampled positions; infinite for fixed joints and
     for those that follow others.
@@ -120,22 +122,43 @@ def _coupled_inertias(
 ) -> Iterator[tuple[str, float]]:
     """Yield what each degree of freedom feels at one position that follows no other one, by the mass matrix T^T M_tree T."""
     tree, size = _tree_mass_matrix(bodies, connections, directions, pose)
-    rows = {c.name: list(np.eye(len(tree))[at]) for c, at in zip(connections, _places(connections))}
+    every, places = np.arange(len(tree)), dict(zip((c.name for c in connections), _places(connections)))
+    follow = {c.joint: dict(zip(c.to, _rates(c, rng))) for c in couplings}
+    leads = [c for c in connections if c.name not in follow]
+    names = [c.name for c in leads for _ in every[places[c.name]]]
+    own = np.array([k for c in leads for k in every[places[c.name]]], dtype=int)
+    rows = dict(zip(own.tolist(), np.eye(len(own))))  # speeds over those of `own`
     for c in couplings:
-        rows[c.joint] = [sum(rate * rows[name][0] for rate, name in zip(_rates(c, rng), c.to))]
-    follow = {c.joint for c in couplings}
-    names = [c.name for c in connections if c.name not in follow for _ in rows[c.name]]
-    kept = np.array([r for c in connections if c.name not in follow for r in rows[c.name]]).reshape(
-        -1, len(tree)
-    )
-    T = np.array([r for c in connections for r in rows[c.name]]).reshape(-1, len(tree)) @ kept.T
-    M, size = T.T @ tree @ T, np.abs(T).T @ size @ np.abs(T)
-    held = np.diag(M).copy()
-    for k in reversed(range(len(M))):
-        share = float(_share(M[k, k], held[k], size[k, k]))
+        rows[places[c.joint].start] = sum(r * rows[places[to].start] for to, r in follow[c.joint].items())
+    others = np.array([places[c.joint].start for c in couplings], dtype=int)
+    T = np.array([rows[k] for k in others.tolist()]).reshape(-1, len(own))
+    M, size = _reduced(tree, own, others, T), _reduced(size, own, others, np.abs(T))
+    for k, share in zip(reversed(range(len(M))), _shares_of_matrix(M, size)):
         yield names[k], share
-        if share > SINGULAR:
-            M = M - np.outer(M[:, k], M[k]) / M[k, k]
+
+
+def _reduced(M: np.ndarray, own: np.ndarray, others: np.ndarray, T: np.ndarray) -> np.ndarray:
+    """Return a mass matrix by the speeds `own`, of which those of `others` are T times as large."""
+    half = M[:, own] + M[:, others] @ T
+    return half[own] + T.T @ half[others]
+
+
+def _shares_of_matrix(M: np.ndarray, size: np.ndarray) -> Iterator[float]:
+    """Yield what each freedom feels of a mass matrix, the last one first, as a share of what it feels held; those that feel nothing are not eliminated.
+
+    Blocks of degrees of freedom at a time: the others learn of a block by one product of matrices.
+    """
+    held, M = np.diag(M).copy(), M.copy()
+    for end in range(len(M), 0, -BLOCK):
+        begin = max(0, end - BLOCK)
+        eliminated = np.zeros((end - begin, end))
+        for k in reversed(range(begin, end)):
+            share = float(_share(M[k, k], held[k], size[k, k]))
+            yield share
+            if share > SINGULAR:
+                eliminated[k - begin, :k] = row = M[k, :k] / np.sqrt(M[k, k])
+                M[begin:k, :k] -= np.outer(row[begin:k], row)
+        M[:begin, :begin] -= eliminated[:, :begin].T @ eliminated[:, :begin]
 
 
 def _rates(c: Coupling, rng: np.random.Generator) -> list[float]:
@@ -161,21 +184,26 @@ def _tree_mass_matrix(
     composite = {body.name: _inertia_at_ground(body, pose[body.name]) for body in bodies} | {
         "ground": np.zeros((6, 6))
     }
-    inboard = {c.child: (c, at) for c, at in zip(connections, _places(connections))}
-    n = sum(c.joint.nv for c in connections)
-    M, size = np.zeros((n, n)), np.zeros((n, n))
     for c in reversed(connections):
-        at, S = inboard[c.child][1], _columns(directions[c.name])
-        body = c.child
-        while body in inboard:
-            other, place = inboard[body]
-            R = _columns(directions[other.name])
-            M[place, at] = R.T @ composite[c.child] @ S
-            size[place, at] = np.abs(R).T @ np.abs(composite[c.child]) @ np.abs(S)
-            M[at, place], size[at, place] = M[place, at].T, size[place, at].T
-            body = other.parent
-        M[at, at] += np.diag(_added_inertia(c))
         composite[c.parent] = composite[c.parent] + composite[c.child]
+    places = _places(connections)
+    n = places[-1].stop if places else 0
+    S, forces, sizes = np.zeros((3, n, 6))
+    behind, added = {"ground": np.zeros(n, bool)}, np.zeros(n)
+    before = np.zeros(
+        (n, n), bool
+    )  # row: a freedom; column: itself, those of its joint and those on its way to ground
+    for c, at in zip(connections, places):
+        behind[c.child] = way = behind[c.parent].copy()
+        way[at] = True
+        before[at] = way
+        if at.start < at.stop:
+            S[at] = _columns(directions[c.name]).T
+            forces[at], sizes[at] = S[at] @ composite[c.child], np.abs(S[at]) @ np.abs(composite[c.child])
+            added[at] = _added_inertia(c)
+    M, size = (np.where(before, x @ y.T, 0.0) for x, y in ((forces, S), (sizes, np.abs(S))))
+    M, size = (np.where(before, x, x.T) for x in (M, size))
+    M[np.diag_indices(n)] += added
     return M, size
 
 
@@ -211,7 +239,7 @@ def _indefinite(c: Connection, share: float, bodies: Sequence[Body]) -> Finding:
 
 
 def _added_inertia(c: Connection) -> list[float]:
-    added = list(values_of(c.per_freedom("armature")))
+    added = list(values_of(c.per_dof("armature")))
     if c.rotor is not None and added:
         added[0] += value_of(c.rotor.ratio) ** 2 * value_of(c.rotor.inertia)
     return added

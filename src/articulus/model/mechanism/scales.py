@@ -36,7 +36,7 @@ class Scales:
     length : float [m]
         The largest extent of a body; 1 where the model names none (a point on a slide).
     mass : float [kg]
-        Of all bodies; 1 where there is none.
+        Mass of all bodies; 1 where there is none.
     gravity : float [m/s^2]
         Size of the acceleration of gravity; may be 0.
     displacement : array, (nv,) [rad, m, -]

@@ -197,7 +197,7 @@ class Strut(Visual):
     end : three numbers [m]
         Its other end, in the frame of that body.
     radius : float [m]
-        Of the barrel; the rod is about half as thick.
+        Radius of the barrel; the rod is about half as thick.
     """
 
     type_name: ClassVar[str] = "strut"

@@ -4,12 +4,13 @@ A flexible arm with its motor at one end and its tip at the other is not minimum
 path starts before the tip does and ends after it. Every method returns an `Inversion`; one method, one file.
 """
 
+from articulus.model.late import name_finder
 from articulus.motion.inversion.arms.accessibility import accessibility
 from articulus.motion.inversion.arms.proof import prove
 from articulus.motion.inversion.arms.tip_torques import tip_torques
 from articulus.motion.inversion.linear.invert import invert
 from articulus.motion.inversion.linear.rigid import rigid
-from articulus.motion.inversion.linear.tip_model import about, tip_model
+from articulus.motion.inversion.linear.tip_model import add_operating_point, tip_model
 from articulus.motion.inversion.links import link_by_link
 from articulus.motion.inversion.paths import (
     Circle,
@@ -23,12 +24,14 @@ from articulus.motion.inversion.paths import (
     sample_path,
 )
 from articulus.motion.inversion.result import Inversion
-from articulus.motion.inversion.servo import ServoPlan, servo_plan
+from articulus.motion.inversion.servo import servo_plan
 from articulus.motion.inversion.stable.inverse import stable_inversion
 from articulus.motion.inversion.stable.mechanisms import mechanism_system
 from articulus.motion.inversion.stable.system import NonlinearSystem
 from articulus.motion.inversion.store import load_inversion
 from articulus.motion.inversion.tracking.feedforward import feedforward
+
+__getattr__ = name_finder(__name__, "arms", "links", "piezo", "servo", "stable", "tracking")
 
 __all__ = [
     "Circle",
@@ -39,10 +42,9 @@ __all__ = [
     "PathJump",
     "PathSamples",
     "Profile",
-    "ServoPlan",
     "SplinePath",
-    "about",
     "accessibility",
+    "add_operating_point",
     "feedforward",
     "from_csv",
     "invert",

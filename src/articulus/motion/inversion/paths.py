@@ -1,7 +1,8 @@
 """Paths over time for outputs such as the tip: profiles, lines, arcs, splines, tables; with derivatives, and where they jump.
 
 Every path is at rest before its start and after its end. It gives Taylor coefficients at any time, so that a curve run along
-with a profile has exact derivatives of any order.
+with a profile has exact derivatives of any order; and the position at a symbol of time, so that it is a target, a command or a prescribed
+motion of a simulation, too.
 """
 
 from __future__ import annotations
@@ -14,19 +15,22 @@ from os import PathLike
 from pathlib import Path as FilePath
 from typing import Any, Literal
 
+import casadi as ca
 import numpy as np
+from casadi import SX
 
 from articulus.errors import InputError, doubtful
 from articulus.model.files.csv_table import read_columns
 from articulus.model.files.units import parse_unit
 from articulus.model.mechanism.numbers import as_array
+from articulus.motion.piecewise import Piecewise
 
 JUMP = 1e-6
 """Jump of a derivative over its largest value from which it counts."""
 ROUNDING = 100 * np.finfo(float).eps
 """Error of a sample over the largest one."""
 SAMPLED = 16
-"""Points of a spline over time from which it is looked at as samples of a motion, which may have jumps of their own."""
+"""Points of a spline over time from which it is examined as samples of a motion, which may have jumps of their own."""
 
 
 @dataclass(frozen=True)
@@ -43,10 +47,10 @@ class PathJump:
 
 
 class Path:
-    """A motion in one or more coordinates that begins at rest at `start` [s] and ends at rest at `end` [s]."""
+    """A motion in one or more coordinates that begins at rest at `t0` [s] and ends at rest at `t_end` [s]."""
 
-    start: float
-    end: float
+    t0: float
+    t_end: float
 
     @property
     def count(self) -> int:
@@ -57,10 +61,23 @@ class Path:
         """Return the Taylor coefficients at times t, (order + 1, N, count); where pieces meet, of the piece after (right) or before."""
         raise NotImplementedError
 
+    def at(self, t: SX) -> SX:
+        """Return the position at a symbol of time, (count,)."""
+        raise NotImplementedError
+
+    def function(self) -> ca.Function:
+        """Return the position as a function of time: targets, commands and prescribed motions take it, or the path itself."""
+        t = SX.sym("t")
+        return ca.Function("path", [t], [self.at(t)])
+
+    def coordinates(self) -> tuple[Path, ...]:
+        """Return the coordinates as paths of one each, such as x and z of a prescribed point."""
+        return tuple(PathCoordinate(self, k) for k in range(self.count))
+
     @property
     def knots(self) -> np.ndarray:
-        """Times at which pieces meet, with start and end [s]."""
-        return np.array([self.start, self.end])
+        """Times at which pieces meet, with t0 and t_end [s]."""
+        return np.array([self.t0, self.t_end])
 
     def derivatives(self, t: Any, order: int = 4) -> np.ndarray:
         """Return position and derivatives up to `order` at times t [s], (order + 1, N, count)."""
@@ -74,7 +91,7 @@ class Path:
     def jumps(self, order: int = 4) -> tuple[PathJump, ...]:
         """Return where derivatives up to `order` jump, the lowest first."""
         knots = self.knots
-        inner = np.linspace(self.start, self.end, 401)
+        inner = np.linspace(self.t0, self.t_end, 401)
         scale = np.abs(self.taylor(inner, order)).max(1)  # (order + 1, count)
         step = self.taylor(knots, order, right=True) - self.taylor(knots, order, right=False)
         scale = np.maximum(scale, np.abs(step).max(1))
@@ -103,18 +120,19 @@ class Profile(Path):
     law : str
         "polynomial": of degree 2 order + 1, the lowest possible.
         "sine": acceleration A sin(2 pi s) (1 - cos(2 pi s)), s = t / duration.
-    start : float [s]
+    t0 : float [s]
+        Time at which the motion begins.
     """
 
     duration: float
     order: int = 4
     law: Literal["polynomial", "sine"] = "polynomial"
-    start: float = 0.0
+    t0: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (self.duration > 0 and math.isfinite(self.duration) and math.isfinite(self.start)):
+        if not (self.duration > 0 and math.isfinite(self.duration) and math.isfinite(self.t0)):
             raise InputError(
-                f"Profile: found duration {self.duration!r}, start {self.start!r}; expected a positive duration [s]"
+                f"Profile: found duration {self.duration!r}, t0 {self.t0!r}; expected a positive duration [s]"
             )
         if self.law not in ("polynomial", "sine"):
             raise InputError(f"Profile.law: found {self.law!r}; expected 'polynomial' or 'sine'")
@@ -126,126 +144,133 @@ class Profile(Path):
             raise InputError(f"Profile.order: found {self.order!r}; expected a whole number from 0 to 10")
 
     @property
-    def end(self) -> float:  # type: ignore[override]
-        return self.start + self.duration
+    def t_end(self) -> float:  # type: ignore[override]
+        return self.t0 + self.duration
 
     @property
     def count(self) -> int:
         return 1
 
     def taylor(self, t: np.ndarray, order: int, right: bool = True) -> np.ndarray:
-        before = t < self.start if right else t <= self.start
-        after = t >= self.end if right else t > self.end
-        s = np.clip((t - self.start) / self.duration, 0.0, 1.0)
+        before = t < self.t0 if right else t <= self.t0
+        after = t >= self.t_end if right else t > self.t_end
+        s = np.clip((t - self.t0) / self.duration, 0.0, 1.0)
         inside = _sine(s, order) if self.law == "sine" else _smooth_step(s, self.order, order)
         inside /= self.duration ** np.arange(order + 1)[:, None]
         inside[:, before | after] = 0.0
         inside[0, after] = 1.0
         return inside[:, :, None]
 
+    def at(self, t: SX) -> SX:
+        s = ca.fmin(ca.fmax((t - self.t0) / self.duration, 0), 1)
+        if self.law == "sine":
+            turn = 2 * np.pi * s
+            return s + (ca.sin(2 * turn) / 8 - ca.sin(turn)) / (1.5 * np.pi)
+        late, total = s > 0.5, SX(0)
+        x = ca.if_else(late, 1 - s, s)  # by the symmetry f(s) = 1 - f(1 - s): no cancellation
+        for factor in reversed(_smooth_step_powers(self.order)):
+            total = total * x + factor
+        return ca.if_else(late, 1 - total, total)
+
+
+class ProfiledPath(Path):
+    """A curve that is run along with a profile, whose times are those of the path."""
+
+    profile: Profile
+
+    @property
+    def t0(self) -> float:  # type: ignore[override]
+        return self.profile.t0
+
+    @property
+    def t_end(self) -> float:  # type: ignore[override]
+        return self.profile.t_end
+
 
 @dataclass(frozen=True)
-class Line(Path):
+class Line(ProfiledPath):
     """A straight line from one point to another, in 1, 2, 3 or more coordinates.
 
     Parameters
     ----------
-    begin, finish : float or sequence of floats
+    start, end : float or sequence of floats
     profile : Profile
     """
 
-    begin: Any
-    finish: Any
+    start: Any
+    end: Any
     profile: Profile
 
     def __post_init__(self) -> None:
-        begin, finish = (_point("Line", x) for x in (self.begin, self.finish))
-        if len(begin) != len(finish):
+        start, end = (_point("Line", x) for x in (self.start, self.end))
+        if len(start) != len(end):
             raise InputError(
-                f"Line: found points of {len(begin)} and {len(finish)} coordinates; expected as many"
+                f"Line: found points of {len(start)} and {len(end)} coordinates; expected as many"
             )
-        _set(self, begin=begin, finish=finish)
+        _set(self, start=start, end=end)
         _law("Line", self.profile)
 
     @property
-    def start(self) -> float:  # type: ignore[override]
-        return self.profile.start
-
-    @property
-    def end(self) -> float:  # type: ignore[override]
-        return self.profile.end
-
-    @property
     def count(self) -> int:
-        return len(self.begin)
+        return len(self.start)
 
     def taylor(self, t: np.ndarray, order: int, right: bool = True) -> np.ndarray:
-        begin, finish = np.array(self.begin), np.array(self.finish)
-        found = self.profile.taylor(t, order, right) * (finish - begin)
-        found[0] += begin
+        start, end = np.array(self.start), np.array(self.end)
+        found = self.profile.taylor(t, order, right) * (end - start)
+        found[0] += start
         return found
+
+    def at(self, t: SX) -> SX:
+        return ca.DM(self.start) + self.profile.at(t) * ca.DM(np.subtract(self.end, self.start))
 
 
 @dataclass(frozen=True)
-class Circle(Path):
+class Circle(ProfiledPath):
     """An arc of a circle, or several turns of it, in 2 or 3 coordinates.
 
     Parameters
     ----------
-    center, begin : sequences of 2 or 3 floats
+    center, start : sequences of 2 or 3 floats
         Center, and the point where the motion begins.
     sweep : float [rad]
         Angle to turn through, positive about the normal; 2 pi is the whole circle.
     profile : Profile
     normal : sequence of 3 floats
-        Of the plane, for 3 coordinates.
+        Normal of the plane, for 3 coordinates.
     """
 
     center: Any
-    begin: Any
+    start: Any
     sweep: float
     profile: Profile
     normal: Any = (0.0, 0.0, 1.0)
 
     def __post_init__(self) -> None:
-        center, begin, normal = (_point("Circle", x) for x in (self.center, self.begin, self.normal))
-        if len(center) != len(begin) or len(center) not in (2, 3) or len(normal) != 3:
+        center, start, normal = (_point("Circle", x) for x in (self.center, self.start, self.normal))
+        if len(center) != len(start) or len(center) not in (2, 3) or len(normal) != 3:
             raise InputError(
-                f"Circle: found a center of {len(center)}, a first point of {len(begin)} and a normal of {len(normal)} coordinates; "
+                f"Circle: found a center of {len(center)}, a first point of {len(start)} and a normal of {len(normal)} coordinates; "
                 "expected 2 or 3, and 3 of the normal"
             )
-        arm, n = np.subtract(begin, center), np.array(normal)
+        arm, n = np.subtract(start, center), np.array(normal)
         if not np.linalg.norm(arm) > 0 or not np.linalg.norm(n) > 0:
             raise InputError("Circle: found a radius or a normal of length zero")
         if len(center) == 3 and abs(arm @ n) > 1e-9 * np.linalg.norm(arm) * np.linalg.norm(n):
             raise InputError(
-                f"Circle: found a first point that is not in the plane of the center, normal {normal}; expected (begin - center) "
+                f"Circle: found a first point that is not in the plane of the center, normal {normal}; expected (start - center) "
                 "perpendicular to the normal"
             )
         if not math.isfinite(self.sweep):
             raise InputError(f"Circle.sweep: found {self.sweep!r}; expected an angle [rad]")
-        _set(self, center=center, begin=begin, normal=normal)
+        _set(self, center=center, start=start, normal=normal)
         _law("Circle", self.profile)
-
-    @property
-    def start(self) -> float:  # type: ignore[override]
-        return self.profile.start
-
-    @property
-    def end(self) -> float:  # type: ignore[override]
-        return self.profile.end
 
     @property
     def count(self) -> int:
         return len(self.center)
 
     def taylor(self, t: np.ndarray, order: int, right: bool = True) -> np.ndarray:
-        center = np.array(self.center)
-        first = np.array(self.begin) - center
-        if len(center) == 2:
-            second = np.array([-first[1], first[0]])
-        else:
-            second = np.cross(np.array(self.normal) / np.linalg.norm(self.normal), first)
+        center, first, second = self._axes
         law = self.profile.taylor(t, order, right)[:, :, 0]
         angle = self.sweep * law[0]
         k = np.arange(order + 1)[:, None]
@@ -254,6 +279,20 @@ class Circle(Path):
         curve = cos[..., None] * first + sin[..., None] * second
         curve[0] += center
         return _compose(curve, law)
+
+    def at(self, t: SX) -> SX:
+        center, first, second = (ca.DM(x) for x in self._axes)
+        angle = self.sweep * self.profile.at(t)
+        return center + ca.cos(angle) * first + ca.sin(angle) * second
+
+    @property
+    def _axes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Center, the arm to the first point, and that a quarter turn later."""
+        center = np.array(self.center)
+        first = np.array(self.start) - center
+        if len(center) == 2:
+            return center, first, np.array([-first[1], first[0]])
+        return center, first, np.cross(np.array(self.normal) / np.linalg.norm(self.normal), first)
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,12 +341,12 @@ class SplinePath(Path):
         _set(self, times=times)
 
     @property
-    def start(self) -> float:  # type: ignore[override]
-        return self.profile.start if self.profile else float(self.times[0])
+    def t0(self) -> float:  # type: ignore[override]
+        return self.profile.t0 if self.profile else float(self.times[0])
 
     @property
-    def end(self) -> float:  # type: ignore[override]
-        return self.profile.end if self.profile else float(self.times[-1])
+    def t_end(self) -> float:  # type: ignore[override]
+        return self.profile.t_end if self.profile else float(self.times[-1])
 
     @property
     def count(self) -> int:
@@ -315,7 +354,7 @@ class SplinePath(Path):
 
     @property
     def knots(self) -> np.ndarray:
-        return self._curve[0] if self.profile is None else np.array([self.start, self.end])
+        return self._curve[0] if self.profile is None else np.array([self.t0, self.t_end])
 
     @cached_property
     def _curve(self) -> tuple[np.ndarray, np.ndarray]:
@@ -337,14 +376,20 @@ class SplinePath(Path):
 
     def taylor(self, t: np.ndarray, order: int, right: bool = True) -> np.ndarray:
         if self.profile is None:
-            found = self._pieces(np.clip(t, self.start, self.end), order, right)
-            before = t < self.start if right else t <= self.start
-            after = t >= self.end if right else t > self.end
+            found = self._pieces(np.clip(t, self.t0, self.t_end), order, right)
+            before = t < self.t0 if right else t <= self.t0
+            after = t >= self.t_end if right else t > self.t_end
             found[:, before | after] = 0.0
             found[0, before], found[0, after] = self.points[0], self.points[-1]
             return found
         law = self.profile.taylor(t, order, right)[:, :, 0]
         return _compose(self._pieces(law[0], order, right), law)
+
+    def at(self, t: SX) -> SX:
+        knots, c = self._curve
+        h = np.diff(knots)[:, None] ** np.arange(len(c))
+        pieces = Piecewise(knots, np.moveaxis(c, 0, 1) * h[:, :, None])
+        return pieces.at(t if self.profile is None else self.profile.at(t))
 
     def _pieces(self, x: np.ndarray, order: int, right: bool) -> np.ndarray:
         knots, c = self._curve
@@ -369,8 +414,47 @@ class SplinePath(Path):
 
 
 @dataclass(frozen=True, eq=False)
+class PathCoordinate(Path):
+    """One coordinate of a path.
+
+    Parameters
+    ----------
+    path : Path
+    place : int
+    """
+
+    path: Path
+    place: int
+
+    @property
+    def t0(self) -> float:  # type: ignore[override]
+        return self.path.t0
+
+    @property
+    def t_end(self) -> float:  # type: ignore[override]
+        return self.path.t_end
+
+    @property
+    def count(self) -> int:
+        return 1
+
+    @property
+    def knots(self) -> np.ndarray:
+        return self.path.knots
+
+    def taylor(self, t: np.ndarray, order: int, right: bool = True) -> np.ndarray:
+        return self.path.taylor(t, order, right)[:, :, [self.place]]
+
+    def at(self, t: SX) -> SX:
+        return self.path.at(t)[self.place]
+
+    def _noise(self, order: int) -> np.ndarray:
+        return self.path._noise(order)
+
+
+@dataclass(frozen=True, eq=False)
 class PathSamples:
-    """A wanted motion at given times.
+    """A desired motion at given times.
 
     Parameters
     ----------
@@ -386,14 +470,14 @@ class PathSamples:
     path: Path = field(repr=False)
 
     @property
-    def start(self) -> float:
+    def t0(self) -> float:
         """Start of the motion [s]."""
-        return self.path.start
+        return self.path.t0
 
     @property
-    def end(self) -> float:
+    def t_end(self) -> float:
         """End of the motion [s]."""
-        return self.path.end
+        return self.path.t_end
 
     @property
     def count(self) -> int:
@@ -493,9 +577,7 @@ def from_csv(file: str | PathLike[str], columns: Sequence[str] = (), *, order: i
 
 def _smooth_step(s: np.ndarray, n: int, order: int) -> np.ndarray:
     """Return Taylor coefficients (order + 1, N) of the polynomial from 0 to 1 whose derivatives 1..n are zero at both ends."""
-    c = np.zeros(2 * n + 2)
-    for k in range(n + 1):
-        c[n + 1 + k] = (-1) ** k * math.comb(n + k, k) * math.comb(2 * n + 1, n - k)
+    c = _smooth_step_powers(n)
     late = s > 0.5  # there by the symmetry f(s) = 1 - f(1 - s): no cancellation
     x = np.where(late, 1 - s, s)
     found = np.zeros((order + 1, len(s)))
@@ -506,6 +588,14 @@ def _smooth_step(s: np.ndarray, n: int, order: int) -> np.ndarray:
     found = np.where(late, signs * found, found)
     found[0] += late
     return found
+
+
+def _smooth_step_powers(n: int) -> np.ndarray:
+    """Return the coefficients of that polynomial, lowest power first."""
+    c = np.zeros(2 * n + 2)
+    for k in range(n + 1):
+        c[n + 1 + k] = (-1) ** k * math.comb(n + k, k) * math.comb(2 * n + 1, n - k)
+    return c
 
 
 def _sine(s: np.ndarray, order: int) -> np.ndarray:

@@ -37,15 +37,15 @@ class Inversion(Motion):
     method : str
         Which made it.
     t : array, (N,) [s]
-        Ascending times; the desired motion takes place between `start` and `end`.
+        Ascending times; the desired motion takes place between `t0` and `t_end`.
     inputs : array, (N, m)
     outputs : array, (N, p)
         The desired motion.
     input_names, output_names : tuple of str
         Such as "tau.shoulder" and "tip.x".
     input_units, output_units : tuple of str
-    start, end : float [s]
-        Of the desired motion; the outputs are at rest outside.
+    t0, t_end : float [s]
+        Start and end of the desired motion; the outputs are at rest outside.
     states : array, (N, n) or None
         The motion predicted for the whole system.
     state_names : tuple of str
@@ -53,7 +53,7 @@ class Inversion(Motion):
     figures : dict of str to number or array
         What the method found: zeros, iterations, residuals, by name.
     checks : tuple of Check
-    held : bool
+    zero_order_hold : bool
         Whether the inputs hold their values from each time to the next, as those of a digital controller.
     mechanism : Mechanism or None
         That moves, if the states are its positions and velocities and nothing but the inputs acts on it; None for linear models and other equations.
@@ -67,13 +67,13 @@ class Inversion(Motion):
     output_names: tuple[str, ...]
     input_units: tuple[str, ...]
     output_units: tuple[str, ...]
-    start: float
-    end: float
+    t0: float
+    t_end: float
     states: np.ndarray | None = None
     state_names: tuple[str, ...] = ()
     figures: Mapping[str, Any] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
-    held: bool = False
+    zero_order_hold: bool = False
     mechanism: Mechanism | None = None
 
     def _require_mechanism(self, what: str) -> Mechanism:
@@ -113,7 +113,7 @@ class Inversion(Motion):
         tau = np.zeros((len(self.t), m.nv))
         for joint in self.actuators:
             tau[:, m.v_slice(joint)] = self.input(f"tau.{joint}")[:, None]
-        if self.held:
+        if self.zero_order_hold:
             return Piecewise(self.t, tau[:-1, None])
         from scipy.interpolate import CubicSpline  # late: its import would slow down every inversion
 
@@ -148,18 +148,18 @@ class Inversion(Motion):
         least = ACTIVE * np.maximum(before.max(0), after.max(0))
         begun, going = ((size > least).any(1) for size in (before, after))
         if not begun.any() or not going.any():
-            return self.start, self.start
+            return self.t0, self.t0
         return float(self.t[begun.argmax()]), float(self.t[np.flatnonzero(going)[-1]])
 
     @property
     def pre(self) -> float:
         """How long before the motion the inputs begin [s]."""
-        return max(0.0, self.start - self.support[0])
+        return max(0.0, self.t0 - self.support[0])
 
     @property
     def post(self) -> float:
         """How long after the motion the inputs end [s]."""
-        return max(0.0, self.support[1] - self.end)
+        return max(0.0, self.support[1] - self.t_end)
 
     def input(self, name: str) -> np.ndarray:
         """Return one input over time, (N,)."""
@@ -189,7 +189,7 @@ class Inversion(Motion):
                     f"{self.method}: input '{name}' is neither a joint force nor a command; expected tau.<joint> or u.<actuator>"
                 )
             made_of = tuple(times), tuple(column)
-            course = Table(*made_of, held=True) if self.held else Spline(*made_of)
+            course = Table(*made_of, hold=True) if self.zero_order_hold else Spline(*made_of)
             made.append(
                 PrescribedForce(target, course) if kind == "tau" else PrescribedCommand(target, course)
             )
@@ -232,10 +232,10 @@ class Inversion(Motion):
             (axes[0], self.outputs, self.output_names, self.output_units),
             (axes[1], self.inputs, self.input_names, self.input_units),
         ):
-            drawn = "steps-post" if self.held and values is self.inputs else "default"
+            drawn = "steps-post" if self.zero_order_hold and values is self.inputs else "default"
             for name, column in zip(names, values.T):
                 ax.plot(self.t, column, label=name, drawstyle=drawn)
-            ax.axvspan(self.start, self.end, color="0.92", zorder=0)
+            ax.axvspan(self.t0, self.t_end, color="0.92", zorder=0)
             ax.set_ylabel(", ".join(dict.fromkeys(units)))
             ax.legend(frameon=False)
         first, last = self.support
@@ -251,7 +251,7 @@ class Inversion(Motion):
         first, last = self.support
         lines = [
             f"{self.method}: {', '.join(self.input_names)} -> {', '.join(self.output_names)}, {len(self.t)} times",
-            f"  motion {self.start:g} to {self.end:g} s, inputs act from {first:.4g} to {last:.4g} s",
+            f"  motion {self.t0:g} to {self.t_end:g} s, inputs act from {first:.4g} to {last:.4g} s",
         ]
         lines += [
             f"  {name} = {value:.6g}" if isinstance(value, float) else f"  {name} = {value}"

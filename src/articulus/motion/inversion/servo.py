@@ -29,7 +29,7 @@ from articulus.simulation.loop.components.servo_constraints import ServoConstrai
 from articulus.simulation.running.loop import Loop
 
 RETURN = 10.0
-"""Frequency [rad/s] with which a motion returns to the program in the loop whose poles are looked at."""
+"""Frequency [rad/s] with which a motion returns to the program in the loop whose poles are examined."""
 STABLE = 1e-6
 """Real part of a zero over the largest in size up to which it is not unstable."""
 
@@ -52,7 +52,7 @@ class ServoPlan:
     rows : tuple of str
         What each row of the program is about, such as "line.x".
     zeros : complex array [rad/s]
-        Of the linear model at the start from motors to program: poles of what the program leaves free.
+        Zeros of the linear model at the start from motors to program: poles of what the program leaves free.
     """
 
     loop: Loop
@@ -91,41 +91,41 @@ class ServoPlan:
         if len(self.unstable):
             raise NumericalError(
                 f"servo constraints: zeros {_list_text(self.unstable)} rad/s are unstable: forward in time the forces diverge. Take the bounded solution, "
-                "plan.noncausal(start, end), and its .components() in simulate"
+                "plan.noncausal(t0, t_end), and its .components() in simulate"
             )
         return ServoConstraints(self.servo.program, self.servo.joints, **options)
 
-    def noncausal(self, start: float, end: float, **options: Any) -> Inversion:
+    def noncausal(self, t0: float, t_end: float, **options: Any) -> Inversion:
         """Return the bounded forces that keep the program exactly, from before its start until after its end.
 
         Parameters
         ----------
-        start, end : float [s]
+        t0, t_end : float [s]
             Between which the program moves; it is at rest before and after.
         **options
             Of `stable_inversion` for open mechanisms, of `tip_torques` for those with loops.
         """
         mechanism = self.loop.mechanism
         if mechanism.constraint_names:
-            return self._of_loops(start, end, options)
+            return self._of_loops(t0, t_end, options)
         h, y = self._outputs()
         system = replace(mechanism_system(self.loop, self.servo.joints, h), output_names=self.rows)
         t = SX.sym("t")
         given = {"x0": rest_of(mechanism, self.q), **options}
-        return stable_inversion(system, (t, y(t)), start=start, end=end, **given)
+        return stable_inversion(system, (t, y(t)), t0=t0, t_end=t_end, **given)
 
-    def _of_loops(self, start: float, end: float, options: Mapping[str, Any]) -> Inversion:
+    def _of_loops(self, t0: float, t_end: float, options: Mapping[str, Any]) -> Inversion:
         program = self.servo.program
         if self.loop.components or len(program) != 1 or not isinstance(program[0], PrescribedPoint):
             raise UnsupportedOperation(
                 "servo_plan: non-causal forces of a mechanism with loops are found for one PrescribedPoint and no further components"
             )
         axes = [row.rpartition(".")[2] for row in self.rows]
-        times = np.linspace(start, end, 201)
+        times = np.linspace(t0, t_end, 201)
         y = np.array(self._outputs()[1].map(len(times))(times)).T
         given = {"q": self.q, **options}
         return tip_torques(
-            mechanism=self.loop.mechanism, tip=program[0].frame, path=y, times=times, joints=self.servo.joints, outputs=axes, **given
+            mechanism=self.loop.mechanism, tip=program[0].frame, path=y, times=times, actuators=self.servo.joints, outputs=axes, **given
         )  # fmt: skip
 
     def _outputs(self) -> tuple[ca.Function, ca.Function]:
@@ -154,7 +154,7 @@ class ServoPlan:
         ]
         if len(self.unstable):
             lines.append(
-                f"  unstable: {_list_text(self.unstable)}; forward integration diverges, plan.noncausal(start, end) is bounded"
+                f"  unstable: {_list_text(self.unstable)}; forward integration diverges, plan.noncausal(t0, t_end) is bounded"
             )
         else:
             lines.append("  forward integration does not diverge: plan.component() for simulate")
@@ -164,7 +164,7 @@ class ServoPlan:
 def servo_plan(
     plant: Mechanism | Loop,
     program: Constraint | Sequence[Constraint],
-    joints: Sequence[str],
+    actuators: Sequence[str],
     *,
     q: Any = None,
     t: float = 0.0,
@@ -177,7 +177,7 @@ def servo_plan(
         A loop with its passive components, and no controller.
     program : constraint or sequence of constraints
         Such as `PrescribedPoint("line", "tip", x=..., y=...)`.
-    joints : sequence of str
+    actuators : sequence of str
         Joints with one degree of freedom whose motors act, as many as the program has rows.
     q : array (nq,) or dict of names
         Position at the start, at rest; neutral if not given.
@@ -193,7 +193,7 @@ def servo_plan(
         raise InputError(
             "servo_plan: found a loop with a controller; expected one without: the motors are it"
         )
-    servo = ServoConstraints(program, joints, frequency=RETURN)  # type: ignore[arg-type]
+    servo = ServoConstraints(program, actuators, frequency=RETURN)  # type: ignore[arg-type]
     driven = Loop(loop.mechanism, servo, loop.components, loop.loops)
     d = loop.mechanism.description
     position = loop.mechanism.neutral if q is None else q

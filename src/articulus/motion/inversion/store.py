@@ -10,15 +10,13 @@ import numpy as np
 
 from articulus.control.design import Check
 from articulus.dynamics.mechanism import Mechanism
-from articulus.errors import ArticulusError, InputError, brief
 from articulus.model.files.storage import StrPath
 from articulus.motion.inversion.result import Inversion
 from articulus.simulation.results.store import (
-    DAMAGED,
     held_mechanism,
     model_text,
+    parse_dataset,
     put_files,
-    read_dataset,
     require_suffix,
     write_dataset,
     xarray_module,
@@ -34,23 +32,25 @@ TEXTS = (
     "output_names",
     "input_units",
     "output_units",
-    "start",
-    "end",
+    "t0",
+    "t_end",
     "state_names",
-    "held",
+    "zero_order_hold",
 )
 
 
-def save_inversion(found: Inversion, path: StrPath) -> None:
+def save_inversion(inversion: Inversion, path: StrPath) -> None:
     """Write an inversion as a netCDF4 file, whole or not at all; of its figures, numbers, texts and arrays of numbers."""
     require_suffix(path)
-    data = xarray_module().Dataset(coords={"time": ("time", found.t, {"units": "s", "long_name": "time"})})
-    data["inputs"] = (("time", "input"), found.inputs)
-    data["outputs"] = (("time", "output"), found.outputs)
-    if found.states is not None:
-        data["states"] = (("time", "state"), found.states)
+    data = xarray_module().Dataset(
+        coords={"time": ("time", inversion.t, {"units": "s", "long_name": "time"})}
+    )
+    data["inputs"] = (("time", "input"), inversion.inputs)
+    data["outputs"] = (("time", "output"), inversion.outputs)
+    if inversion.states is not None:
+        data["states"] = (("time", "state"), inversion.states)
     plain: dict[str, Any] = {}
-    for name, value in found.figures.items():
+    for name, value in inversion.figures.items():
         if isinstance(value, str | bool | int | float | np.generic):
             plain[name] = value.item() if isinstance(value, np.generic) else value
         elif isinstance(value, np.ndarray) and value.dtype.kind in "fiubc":
@@ -62,14 +62,14 @@ def save_inversion(found: Inversion, path: StrPath) -> None:
                 )
     data.attrs |= {
         "format": FORMAT,
-        "title": f"Inversion ({found.method})",
-        "fields": json.dumps({name: getattr(found, name) for name in TEXTS}),
+        "title": f"Inversion ({inversion.method})",
+        "fields": json.dumps({name: getattr(inversion, name) for name in TEXTS}),
         "figures": json.dumps(plain),
-        "checks": json.dumps([dataclasses.asdict(check) for check in found.checks]),
+        "checks": json.dumps([dataclasses.asdict(check) for check in inversion.checks]),
     }
-    if found.mechanism is not None:
-        data.attrs["model_toml"] = model_text(found.mechanism)
-        put_files(data, found.mechanism)
+    if inversion.mechanism is not None:
+        data.attrs["model_toml"] = model_text(inversion.mechanism)
+        put_files(data, inversion.mechanism)
     write_dataset(data, path)
 
 
@@ -82,15 +82,7 @@ def load_inversion(path: StrPath, mechanism: Mechanism | None = None) -> Inversi
     mechanism : Mechanism
         Only for an inversion whose mechanism could not be written as text (a joint or constraint of your own).
     """
-    data = read_dataset(path, FORMAT, "Inversion.save")
-    try:
-        return _inversion(path, data, mechanism)
-    except ArticulusError:
-        raise
-    except DAMAGED as error:
-        raise InputError(
-            f"{path}: found a damaged file ({brief(error)}); expected one of `Inversion.save`"
-        ) from None
+    return parse_dataset(path, FORMAT, "Inversion.save", lambda data: _inversion(path, data, mechanism))
 
 
 def _inversion(path: StrPath, data: xarray.Dataset, mechanism: Mechanism | None) -> Inversion:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
@@ -20,19 +20,20 @@ from scipy.linalg import block_diag, eigh
 
 from articulus.errors import InputError, NumericalError
 from articulus.motion.trajectory.problem import Guess, Phase, PhaseConstraint, span
+from articulus.numerics.newton import newton
 
 if TYPE_CHECKING:
     from articulus.motion.trajectory.planning import Plan
 
 Array = np.ndarray
 WAYPOINTS = 17
-"""Points of the line at which the first guess is made."""
+"""Points of the line at which the initial guess is made."""
 NEWTON = 20
 """Most iterations of a step of a simulation."""
 FOUND = 1e-11
 """Change of a direction at which a step is found [rad]."""
-STEPS = 50
-"""Steps of Newton's method in which a rigid chain has to reach a point."""
+CLOSED = 1e-12
+"""Distance of the tip from a point of the line over the length of the chain, at which it is there."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class ConvectedLink:
-    """A flexible link: segments one after the other, and what sits at its outer end.
+    """A flexible link: segments one after another, and what sits at its outer end.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ class ConvectedLink:
     mass : float [kg]
         Point mass at its outer end.
     inertia : float [kg m^2]
-        Of a point there, such as a motor's.
+        Inertia of a point there, such as a motor's.
     """
 
     segments: tuple[Segment, ...]
@@ -193,35 +194,35 @@ class ConvectedChain:
         c, s = np.cos(theta), np.sin(theta)
         return ((c @ self.stiffness) * c + (s @ self.stiffness) * s).sum(-1) / 2
 
-    def frequencies(self, angles: Sequence[float], held: str) -> Array:
+    def frequencies(self, angles: Sequence[float], fixed: str) -> Array:
         """Return the natural frequencies [Hz] about straight links at absolute angles, the lowest first.
 
         Parameters
         ----------
         angles : sequence of float [rad]
-        held : str
+        fixed : str
             "joints": hub and hinges are locked; "nodes": the inner ends of the links keep their absolute directions; "free": hub and
             hinges turn freely.
         """
-        _, frequency, _, _ = self._vibration(self.bend(angles), held)
+        _, frequency, _, _ = self._vibration(self.bend(angles), fixed)
         return frequency[frequency > 1e-4 * frequency.max()]
 
-    def _vibration(self, theta: Array, held: str) -> tuple[Array, Array, Array, Array]:
+    def _vibration(self, theta: Array, fixed: str) -> tuple[Array, Array, Array, Array]:
         """Return allowed motions, frequencies [Hz], shapes in them, and the mass of those."""
         apart = theta[:, None] - theta
         M, K = self.mass * np.cos(apart), self.stiffness * np.cos(apart)
-        if held == "free":
+        if fixed == "free":
             T = np.eye(self.size)
-        elif held == "nodes":
+        elif fixed == "nodes":
             T = np.delete(np.eye(self.size), [n[0] for n in self.nodes], axis=1)
-        elif held == "joints":
+        elif fixed == "joints":
             T = np.delete(np.eye(self.size), [n[0] for n in self.nodes], axis=1)
             for before, after in zip(
                 self.nodes, self.nodes[1:]
             ):  # a locked hinge turns with the link before it
                 T[after[0]] = T[before[-1]]
         else:
-            raise InputError(f'held: found "{held}"; expected "joints", "nodes" or "free"')
+            raise InputError(f'fixed: found "{fixed}"; expected "joints", "nodes" or "free"')
         squares, shapes = eigh(T.T @ K @ T, T.T @ M @ T)
         return T, np.sqrt(np.maximum(squares, 0)) / (2 * np.pi), shapes, T.T @ M @ T
 
@@ -256,7 +257,7 @@ class ConvectedChain:
         Parameters
         ----------
         plan : Plan
-            Of a phase of this chain.
+            Plan of a phase of this chain.
         steps : int
             Equal steps from its start to its end.
         """
@@ -310,7 +311,7 @@ class ConvectedChain:
         start : sequence of float [rad]
             Absolute angle of each link at the start.
         goal : two numbers [m]
-            Of the tip.
+            Goal of the tip.
         torque : sequence of float [N m]
             Limit of each motor.
         slew : sequence of float [N m/s]
@@ -381,13 +382,18 @@ class ConvectedChain:
     def _angles_along_line(self, start: Array, begin: Array, finish: Array) -> Array:
         """Return angles of straight links with the tip at points of the line, (points, links), each near the one before."""
         lengths, way = np.array([link.length for link in self.links]), [start]
+
+        def away(angles: Array, target: Array) -> Array:
+            return np.array([np.cos(angles) @ lengths, np.sin(angles) @ lengths]) - target
+
+        def step(angles: Array, off: Array) -> Array:
+            J = np.stack([-np.sin(angles) * lengths, np.cos(angles) * lengths])
+            return np.linalg.lstsq(J, -off, rcond=1e-6)[0]
+
         for s in np.linspace(0, 1, WAYPOINTS)[1:]:
-            angles, target = way[-1].copy(), begin + s * (finish - begin)
-            for _ in range(STEPS):
-                off = target - [np.cos(angles) @ lengths, np.sin(angles) @ lengths]
-                J = np.stack([-np.sin(angles) * lengths, np.cos(angles) * lengths])
-                angles += np.linalg.lstsq(J, off, rcond=1e-6)[0]
-            if np.linalg.norm(off) > 1e-6:
+            target = begin + s * (finish - begin)
+            angles, off = newton(way[-1], partial(away, target=target), step, np.add, CLOSED * lengths.sum())
+            if off[-1] > 1e-6:
                 raise InputError(
                     f"ConvectedChain: the tip cannot reach ({target[0]:.4g}, {target[1]:.4g}) m, {s:.0%} of the way; expected a line within "
                     f"{lengths.sum():.4g} m of the hub"

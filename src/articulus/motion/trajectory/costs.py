@@ -41,6 +41,8 @@ class MotionSymbols:
         Time since the start of the motion [s]; only where the task has a clock.
     p : casadi.SX
         Named parameters of the mechanism: numbers, and symbols where the plan may choose them.
+    rates : casadi.SX
+        Limited jerks, or limited rates of forces, over their limits; none where neither is limited.
     """
 
     mechanism: Mechanism
@@ -51,6 +53,7 @@ class MotionSymbols:
     force_sizes: np.ndarray
     t: SX
     p: SX
+    rates: SX
 
     def pose(self, frame: str) -> SX:
         """Return the pose of a body or frame in the ground frame, (4, 4)."""
@@ -118,6 +121,16 @@ class Acceleration(Cost):
 
 
 @dataclass(frozen=True)
+class RateEffort(Cost):
+    """The integral of the sum of (jerk / limit)^2, or of (rate of force / limit)^2; nothing where neither is limited."""
+
+    weight: float = 1.0
+
+    def running(self, motion: MotionSymbols) -> SX | None:
+        return ca.sumsqr(motion.rates) if motion.rates.numel() else None
+
+
+@dataclass(frozen=True)
 class FunctionCost(Cost):
     """A cost of a user's own.
 
@@ -144,10 +157,18 @@ class FunctionCost(Cost):
         return _scalar(self.function(motion)) if self.when == "end" else None
 
 
-ALL_COSTS: dict[str, type[Cost]] = {"time": Time, "effort": Effort, "acceleration": Acceleration}
+ALL_COSTS: dict[str, type[Cost]] = {
+    "time": Time,
+    "effort": Effort,
+    "acceleration": Acceleration,
+    "rate": RateEffort,
+}
 """Costs by the name that they have in weights and task files."""
-SHORT: dict[str, dict[str, float]] = {"effort": {"effort": 1.0}, "time": {"time": 1.0, "effort": 1e-4}}
-"""Weights by the word that stands for them; a little effort makes the answer of least time unique."""
+SHORT: dict[str, dict[str, float]] = {
+    "effort": {"effort": 1.0, "rate": 1e-3},
+    "time": {"time": 1.0, "effort": 1e-4, "rate": 1e-4},
+}
+"""Weights by the word that stands for them; a little effort makes the answer of least time unique, and a little of limited rates keeps them from swinging."""
 
 
 def costs_of(given: Any) -> tuple[Cost, ...]:
@@ -171,9 +192,7 @@ def costs_of(given: Any) -> tuple[Cost, ...]:
         )
     weights = [each.weight for each in costs]
     if not all(isinstance(w, Real) and 0 <= float(w) < np.inf for w in weights) or not any(weights):
-        raise InputError(
-            f"cost: found {given!r}; expected weights that are not negative, at least one above zero"
-        )
+        raise InputError(f"cost: found {given!r}; expected nonnegative weights, at least one above zero")
     return costs
 
 

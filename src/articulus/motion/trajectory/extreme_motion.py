@@ -27,7 +27,7 @@ from articulus import kernel
 from articulus.kernel import Kernel
 
 ROW = (
-    "start", "start_velocity", "start_acceleration", "end", "end_velocity", "end_acceleration",
+    "q0", "v0", "vdot0", "goal", "goal_velocity", "goal_acceleration",
     "velocity_limit", "acceleration_limit", "jerk_limit",
 )  # fmt: skip
 """Numbers of a joint, as native code reads them."""

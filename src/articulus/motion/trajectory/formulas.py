@@ -37,13 +37,13 @@ def encode_function(function: ca.Function) -> dict[str, Any]:
         Of SX expressions, or one that expands to them.
     """
     try:
-        held = function if function.is_a("SXFunction") else function.expand()
-        symbols = held.sx_in()
-        dense = ca.Function(held.name(), symbols, [ca.densify(y) for y in held.call(symbols)])
+        expanded = function if function.is_a("SXFunction") else function.expand()
+        symbols = expanded.sx_in()
+        dense = ca.Function(expanded.name(), symbols, [ca.densify(y) for y in expanded.call(symbols)])
     except RuntimeError:
         raise InputError(
-            f"plan: found the function '{function.name()}', which is not made of operations on numbers; expected CasADi's SX expressions, "
-            "others have no form in a file"
+            f"plan: found the function '{function.name()}', which does not consist of operations on numbers; expected CasADi's SX "
+            "expressions, others cannot be written to a file"
         ) from None
     starts = [0]
     for k in range(dense.n_in()):
@@ -52,23 +52,27 @@ def encode_function(function: ca.Function) -> dict[str, Any]:
     steps: list[list[Any]] = []
     outputs: list[list[int]] = [[0] * dense.nnz_out(k) for k in range(dense.n_out())]
     for k in range(dense.n_instructions()):
-        code, given, made = dense.instruction_id(k), dense.instruction_input(k), dense.instruction_output(k)
+        code, arguments, results = (
+            dense.instruction_id(k),
+            dense.instruction_input(k),
+            dense.instruction_output(k),
+        )
         if code == ca.OP_OUTPUT:
-            outputs[made[0]][made[1]] = held_in[given[0]]
+            outputs[results[0]][results[1]] = held_in[arguments[0]]
             continue
         if code == ca.OP_INPUT:
-            held_in[made[0]] = starts[given[0]] + given[1]
+            held_in[results[0]] = starts[arguments[0]] + arguments[1]
             continue
         if code == ca.OP_CONST:
             steps.append(["CONST", float(dense.instruction_constant(k))])
         elif code in _NAMES:
-            steps.append([_NAMES[code], *(held_in[place] for place in given)])
+            steps.append([_NAMES[code], *(held_in[place] for place in arguments)])
         else:
             raise InputError(
-                f"plan: found an operation of '{function.name()}' that has no form in a file; expected arithmetic, functions of one or "
+                f"plan: found an operation of '{function.name()}' that cannot be written to a file; expected arithmetic, functions of one or "
                 "two numbers and comparisons"
             )
-        held_in[made[0]] = starts[-1] + len(steps) - 1
+        held_in[results[0]] = starts[-1] + len(steps) - 1
     return {
         "name": dense.name(),
         "inputs": [list(dense.size_in(k)) for k in range(dense.n_in())],

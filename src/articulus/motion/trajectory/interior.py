@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 
 import numpy as np
 
 from articulus.motion.trajectory.condensed import Condensed, SaddleSystem
-from articulus.motion.trajectory.ipopt import Solution, cost_factor, interruptible
+from articulus.motion.trajectory.ipopt import LAST, Solution, cost_factor, interruptible
 from articulus.motion.trajectory.program import NonlinearProgram, Part
 
 MOST = 200
@@ -25,14 +26,19 @@ HELD = 1e-8
 """Compliance of what is held by weights."""
 INSIDE = 1e-2
 """Distance from bounds at the start, over the distance between them or the size of the bound."""
+NEARLY, NEAR_MU = 1e-3, 1e-5
+"""The same distance, and mu, where the start is the solution on a coarser mesh or for wider bounds."""
 LARGEST_SLOPE = 100.0
 """Largest derivative of a constraint, and of the cost, that counts as it is: larger ones are divided to this size."""
 LEAST_MU = 1e-3
 """Least mu over the tolerance."""
-COUPLED = 1e-5
-"""Least mu over the largest residual: as long as that is large, mu does not fall below the mean product of distances from bounds and multipliers."""
+COUPLED = 1e-5, 1e-3
+"""Least mu over the largest residual, from any start and near a solution: as long as the residual is large, mu does not fall below the mean product of
+distances from bounds and multipliers."""
 TIGHTER = 1e-2
 """Error over the tolerance at which the search stops: the last steps of Newton's method gain many digits each."""
+STALLED = 4
+"""Steps that do not halve the error while bounds have their multipliers, after which rounding is what is left of it."""
 ARMIJO, HALVINGS = 1e-4, 12
 """Part of the expected decrease of the merit that a step must bring; shorter steps that are tried."""
 FIRST_CURVATURE, LEAST_CURVATURE, MOST_CURVATURE = 1e-4, 1e-16, 1e8
@@ -44,7 +50,9 @@ DUAL_SIZE = 100.0
 class _Search:
     """The search; unknowns X are those of the program over their sizes, then one for each row with an inequality."""
 
-    def __init__(self, program: NonlinearProgram, structure: Condensed, start: np.ndarray, tolerance: float):
+    def __init__(
+        self, program: NonlinearProgram, structure: Condensed, start: np.ndarray, tolerance: float, near: bool
+    ):
         self.program, self.structure, self.tolerance = program, structure, tolerance
         self.scale, self.factor = program.scale, cost_factor(program, start)
         self.seconds = 0.0
@@ -62,25 +70,28 @@ class _Search:
         self.above = np.flatnonzero(free & np.isfinite(self.upper))
         self._first_scales = [self.scale[b.index[:, b.jacobian_pattern[1]]] for b in program.constraints]
         self._second_scales = [_pairs(b, self.scale) for b in (*program.costs, *program.constraints)]
+        self.near = near
         self.curvature = 0.0
+        self.added: list[float] = []
         self.cost, self.gradient = 0.0, np.zeros(0)
         self.first: list[np.ndarray] = []
-        self._start(start)
+        self._start(start, near)
         self.row_scale = self._row_scales()
 
-    def _start(self, start: np.ndarray) -> None:
-        """Begin between the bounds."""
+    def _start(self, start: np.ndarray, near: bool) -> None:
+        """Begin between the bounds; near a solution closer to them, with multipliers that fit."""
         x = np.clip(start, self.program.lower, self.program.upper) / self.scale
         rows = self.program.residuals(x * self.scale)[self.begin :][self.loose]
         X = np.concatenate([x, rows])
         width = np.where(np.isfinite(self.upper - self.lower), self.upper - self.lower, np.inf)
         for bound, places, sign in ((self.lower, self.below, 1), (self.upper, self.above, -1)):
-            away = np.minimum(INSIDE * np.maximum(1, np.abs(bound[places])), INSIDE * width[places])
+            inside = NEARLY if near else INSIDE
+            away = np.minimum(inside * np.maximum(1, np.abs(bound[places])), inside * width[places])
             if sign > 0:
                 X[places] = np.maximum(X[places], bound[places] + away)
             else:
                 X[places] = np.minimum(X[places], bound[places] - away)
-        self.z = np.ones(len(self.below)), np.ones(len(self.above))
+        self.z = tuple(NEAR_MU / gap if near else np.ones(len(gap)) for gap in self.gaps(X))
         self.move(X, np.zeros(int(self.program.first_rows[-1])), *self.values(X))
         if (steep := np.abs(self.gradient).max(initial=0.0)) > LARGEST_SLOPE:
             smaller = LARGEST_SLOPE / steep
@@ -156,10 +167,8 @@ class _Search:
             float(np.abs(slope).max()) / max(1.0, mean / DUAL_SIZE),
             float(np.abs(self.rows * self.row_scale).max(initial=0.0)),
         )
-        return max(
-            self.balance,
-            float(together.max(initial=0.0)) / max(1.0, z / max(count, 1) / DUAL_SIZE),
-        )
+        self.pressing = float(together.max(initial=0.0)) / max(1.0, z / max(count, 1) / DUAL_SIZE)
+        return max(self.balance, self.pressing)
 
     @property
     def slope(self) -> np.ndarray:
@@ -178,24 +187,29 @@ class _Search:
         g = np.array([self.gradient, barrier[:n]])
         g[0, self.fixed] = -self.pull[self.fixed]
         weights = np.full(len(self.multipliers) - begin, 1 / HELD)
-        held = np.zeros((2, len(weights)))
-        held[0] = self.multipliers[begin:]
-        weights[self.loose], held[0, self.loose], held[1, self.loose] = diagonal[n:], 0.0, barrier[n:]
+        barrier_weights = np.zeros((2, len(weights)))
+        barrier_weights[0] = self.multipliers[begin:]
+        weights[self.loose], barrier_weights[0, self.loose], barrier_weights[1, self.loose] = (
+            diagonal[n:],
+            0.0,
+            barrier[n:],
+        )
         r = np.array([self.rows, np.zeros(len(self.multipliers))])
         second, curvature = self.second(), 0.0
         place = self.structure.layout.duration
         duration = float(self.X[place] * self.scale[place])
         while True:
             system = SaddleSystem(self.first, second, diagonal[:n] + curvature, weights, duration)
-            found = self.structure.solve(system, g, r, held)
-            if found is not None and np.isfinite(found[0]).all() and np.isfinite(found[1]).all():
+            direction = self.structure.solve(system, g, r, barrier_weights)
+            if direction is not None and np.isfinite(direction[0]).all() and np.isfinite(direction[1]).all():
                 break
             curvature = self._stiffer(curvature)
             if curvature > MOST_CURVATURE:
                 return None
-        dx, multipliers = found
+        self.added.append(curvature)
+        dx, multipliers = direction
         dx[:, self.fixed] = 0.0
-        slack = (multipliers[:, begin:][:, self.loose] - held[:, self.loose]) / diagonal[n:]
+        slack = (multipliers[:, begin:][:, self.loose] - barrier_weights[:, self.loose]) / diagonal[n:]
         return np.hstack([dx, slack]), multipliers
 
     def _stiffer(self, curvature: float) -> float:
@@ -228,7 +242,7 @@ class _Search:
         now = sum(float(g @ z) for g, z in zip(gaps, self.z)) / count
         moved = self.gaps(self.X + along * dX)
         then = sum(float(g @ (z + dual * d)) for g, z, d in zip(moved, self.z, dz)) / count
-        floor = min(now, COUPLED * self.balance)
+        floor = min(now, COUPLED[self.near] * self.balance)
         return max((then / now) ** 3 * now, floor, LEAST_MU * self.tolerance)
 
     def merit(self, X: np.ndarray, cost: float, rows: np.ndarray, mu: float) -> tuple[float, float]:
@@ -265,7 +279,7 @@ class _Search:
         else:
             return False
         dual = min(_longest(z, d, keep) for z, d in zip(self.z, dz))
-        self.z = tuple(z + dual * d for z, d in zip(self.z, dz))  # type: ignore[assignment]
+        self.z = tuple(z + dual * d for z, d in zip(self.z, dz))
         self.move(X, self.multipliers + length * (multipliers - self.multipliers), cost, rows)
         return True
 
@@ -278,6 +292,8 @@ def solve_condensed(
     tolerance: float,
     iterations: int,
     time_limit: float,
+    near: bool = False,
+    tell: Callable[[], None] = lambda: None,
 ) -> Solution | None:
     """Return the solution of a program, or None where the search did not come to one: ipopt may.
 
@@ -285,22 +301,30 @@ def solve_condensed(
     ----------
     program : NonlinearProgram
     structure : Condensed
-        Of the program.
+        Program to solve.
     start : array, (n,)
         Where to begin.
     tolerance : float
-        Of the conditions of optimality, over their sizes.
+        Tolerance of the conditions of optimality, over their sizes.
     iterations : int
         At most.
     time_limit : float [s]
-        Of wall-clock time.
+        Wall-clock time.
+    near : bool
+        Whether the start is near the solution.
+    tell : function
+        Called before every iteration.
     """
     begun, stop, status = time.perf_counter(), threading.Event(), ""
     with interruptible(stop), np.errstate(all="ignore"):
-        search = _Search(program, structure, start, tolerance)
+        search = _Search(program, structure, start, tolerance, near)
+        best, since = np.inf, 0
         for count in range(min(MOST, iterations) + 1):
+            tell()
             error = search.error()
-            if error <= TIGHTER * tolerance:
+            best, since = (error, 0) if error < best / 2 else (best, since + 1)
+            rounding = since >= STALLED and search.pressing <= TIGHTER * tolerance
+            if error <= (tolerance if rounding else TIGHTER * tolerance):
                 status = "Solve_Succeeded"
                 break
             if stop.is_set():
@@ -332,6 +356,7 @@ def solve_condensed(
         count,
         time.perf_counter() - begun,
         search.seconds,
+        min(search.added[-LAST:], default=0.0),
     )
 
 

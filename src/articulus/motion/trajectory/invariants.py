@@ -15,7 +15,7 @@ from articulus.motion.trajectory.problem import Phase, Problem
 from articulus.motion.trajectory.refine import determined_places, residual_and_slope
 
 MOST = 20
-"""Most states of a phase that is looked at: the matrices have as many entries as half of their square."""
+"""Most states of a phase that is examined: the matrices have as many entries as half of their square."""
 SMALL = 1e-9
 """Singular value over the largest, and entry of a matrix, that count as zero."""
 OFF = 1e-6

@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import casadi as ca
@@ -36,6 +36,8 @@ the time in page faults. With an adaptive barrier minimum times take half of the
 barrier adds to the cost is smaller at the end."""
 LARGEST = 1e20
 """Most by which a small cost is multiplied, so that the solver's tolerance means something for it."""
+LAST = 3
+"""Steps at the end of a search of which `Solution.regularization` tells."""
 GOOD = ("Solve_Succeeded", "Solved_To_Acceptable_Level")
 
 
@@ -46,11 +48,11 @@ class SolverSettings:
     Parameters
     ----------
     tolerance : float
-        Of the solver, on the scaled program.
+        Tolerance of the solver, on the scaled program.
     iterations : int
         Most iterations.
     time_limit : float [s]
-        Of wall-clock time; the best so far is returned then.
+        Wall-clock time; the best point so far is returned then.
     options : dict or None
         More of ipopt's, such as {"ipopt.mu_strategy": "adaptive"}.
     """
@@ -70,7 +72,7 @@ class Solution:
     x : array, (n,)
     cost : float
     multipliers, bound_multipliers : array
-        Of the constraints, and of the bounds of x.
+        Multipliers of the constraints, and of the bounds of x.
     status : str
         As ipopt names it.
     iterations : int
@@ -78,6 +80,10 @@ class Solution:
         Wall-clock time of the whole solution.
     function_seconds : float [s]
         Processor time in our functions.
+    regularization : float
+        What each of the last steps added at least to the second derivatives so that they were positive along the constraints; zero at a minimum.
+    saddles : list of float
+        Costs of the saddles at which searches before this one ended.
     """
 
     x: np.ndarray
@@ -88,6 +94,8 @@ class Solution:
     iterations: int
     seconds: float
     function_seconds: float
+    regularization: float = 0.0
+    saddles: list[float] = field(default_factory=list)
 
     @property
     def converged(self) -> bool:
@@ -157,6 +165,7 @@ def solve(
     iterations: int = 1000,
     time_limit: float = 600.0,
     options: dict[str, Any] | None = None,
+    tell: Callable[[], None] = lambda: None,
 ) -> Solution:
     """Return what ipopt makes of a program.
 
@@ -166,13 +175,15 @@ def solve(
     start : array, (n,)
         Where to begin.
     tolerance : float
-        Of ipopt, on the scaled program.
+        Tolerance of ipopt, on the scaled program.
     iterations : int
         Most iterations.
     time_limit : float [s]
-        Of wall-clock time; the best so far is returned then.
+        Wall-clock time; the best point so far is returned then.
     options : dict
         More of ipopt's, such as {"ipopt.mu_strategy": "adaptive"}.
+    tell : function
+        Called after every iteration.
     """
     n, m = program.size, int(program.first_rows[-1])
     scale = program.scale if len(program.scale) else np.ones(n)
@@ -213,11 +224,16 @@ def solve(
         ),
     ]
     stop = threading.Event()
+
+    def after_iteration(*_: np.ndarray) -> Sequence[float]:
+        tell()
+        return (float(stop.is_set()),)
+
     watch = _Shared(
         "watch",
         [("x", vector), ("f", one), ("g", rows), ("lam_x", vector), ("lam_g", rows), ("lam_p", none)],
         [("ret", one)],
-        lambda *_: (float(stop.is_set()),),
+        after_iteration,
     )
     settings = SETTINGS | {
         "iteration_callback": watch,
@@ -240,7 +256,7 @@ def solve(
     lower, upper = program.bounds
     begun = time.perf_counter()
     with interruptible(stop):
-        found = solver(
+        result = solver(
             x0=np.clip(start, program.lower, program.upper) / scale,
             lbx=program.lower / scale,
             ubx=program.upper / scale,
@@ -252,18 +268,19 @@ def solve(
         if function.error is not None:
             raise function.error
     stats = solver.stats()
-    x = np.array(found["x"]).ravel() * scale
-    given = program.lower == program.upper  # where there are few unknowns besides, ipopt moves these by 1e-8
-    x[given] = program.lower[given]
+    x = np.array(result["x"]).ravel() * scale
+    equal = program.lower == program.upper  # where there are few unknowns besides, ipopt moves these by 1e-8
+    x[equal] = program.lower[equal]
     return Solution(
         x,
-        float(found["f"]) / factor,
-        np.array(found["lam_g"]).ravel() / factor,
-        np.array(found["lam_x"]).ravel() / (factor * scale),
+        float(result["f"]) / factor,
+        np.array(result["lam_g"]).ravel() / factor,
+        np.array(result["lam_x"]).ravel() / (factor * scale),
         str(stats["return_status"]),
         int(stats["iter_count"]),
         seconds,
         sum(function.seconds for function in shared),
+        min(stats.get("iterations", {}).get("regularization_size", [0.0])[-LAST:]),
     )
 
 

@@ -43,7 +43,7 @@ class Keep(abc.ABC):
         return rows, lower, upper
 
     def way(self, count: int) -> np.ndarray | None:
-        """Return points of the frame along the way, (count, 3) [m], as a first guess; None where it may be anywhere."""
+        """Return points of the frame along the way, (count, 3) [m], as an initial guess; None where it may be anywhere."""
         return None
 
 

@@ -16,6 +16,8 @@ import numpy as np
 
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError
+from articulus.motion.motion import SampledMotion
+from articulus.motion.piecewise import Piecewise
 from articulus.motion.trajectory.costs import costs_of
 from articulus.motion.trajectory.planning import LIMITS, by_joint, require_mechanism, solve_problem
 from articulus.motion.trajectory.plans import Plan
@@ -61,7 +63,7 @@ class Itinerary:
     Parameters
     ----------
     whole : Plan
-        Of all legs, as one problem: cost, multipliers, violations, text.
+        Plan of all legs as one problem: cost, multipliers, violations, text.
     tasks : tuple of Task
     """
 
@@ -90,7 +92,7 @@ class Itinerary:
 
     @cached_property
     def legs(self) -> tuple[Plan, ...]:
-        """The legs as plans of their mechanisms, each from its own time zero; with `run`, `track`, `follow` and all the rest."""
+        """The legs as plans of their mechanisms, each from its own time zero; with `run`, `track` and all the rest."""
         w, made = self.whole, []
         for task, phase, old, mesh in zip(self.tasks, w.problem.phases, w.layouts, w.meshes):
             problem = Problem((phase,))
@@ -118,17 +120,41 @@ class Itinerary:
         """Forces of the actuators at the points, (points, actuators) [N m or N]."""
         return np.vstack([leg.u for leg in self.legs])
 
-    def run(self, **settings: Any) -> tuple[Run, ...]:
-        """Return simulations of the legs with the planned forces alone, each from the planned start of its leg; settings of `Loop.simulate`."""
-        return tuple(leg.run(**settings) for leg in self.legs)
+    @cached_property
+    def motion(self) -> SampledMotion:
+        """All legs as one motion, with tables, files and pictures; where one mechanism moves on all legs also with `run` and `track`."""
+        parts, ends = [leg.samples for leg in self.legs], np.cumsum([leg.duration for leg in self.legs])
+        begin = np.concatenate([[0.0], ends[:-1]])
 
-    def follow(self, q0: Any = None, v0: Any = None, **settings: Any) -> tuple[Run, ...]:
-        """Return simulations that follow the legs with feedback, each from where the one before ended; arguments of `Plan.follow`."""
+        def join(arrays: list[np.ndarray]) -> np.ndarray:
+            return np.concatenate([*(x[:-1] for x in arrays[:-1]), arrays[-1]])
+
+        forces = [part.pieces for part in parts if part.pieces is not None]
+        m = self.legs[0].mechanism
+        return SampledMotion(
+            join([part.t + t for part, t in zip(parts, begin)]),
+            join([part.q for part in parts]),
+            join([part.v for part in parts]),
+            join([part.vdot for part in parts]),
+            np.concatenate([parts[0].vdot_before[:1], *(part.vdot_before[1:] for part in parts)]),
+            m if all(leg.mechanism is m for leg in self.legs) else None,
+            self.legs[0].actuators,
+            Piecewise(
+                join([x.breaks + t for x, t in zip(forces, begin)]),
+                np.concatenate([x.coefficients for x in forces]),
+            ),
+        )
+
+    def run(self, q0: Any = None, v0: Any = None, *, track: bool = True, **settings: Any) -> tuple[Run, ...]:
+        """Return simulations of the legs; arguments are those of `Plan.run`.
+
+        With feedback (`track`) each begins where the one before ended; with the planned forces alone, at the planned start of its leg.
+        """
         runs: list[Run] = []
         for leg in self.legs:
             if runs:
-                q0, v0 = runs[-1].q[-1], runs[-1].v[-1]
-            runs.append(leg.follow(q0, v0, **settings))
+                q0, v0 = (runs[-1].q[-1], runs[-1].v[-1]) if track else (None, None)
+            runs.append(leg.run(q0, v0, track=track, **settings))
         return tuple(runs)
 
     def __str__(self) -> str:
@@ -160,16 +186,16 @@ def plan_legs(
     Parameters
     ----------
     mechanism : Mechanism
-        Of the first leg.
+        Mechanism of the first leg.
     q0 : positions, or goals of frames
         At the start of the first leg.
     legs : sequence of Leg
     v0 : velocities
         At the start of the first leg; at rest if not given.
     scheme : str
-        Of collocation, or "shooting".
+        Scheme of collocation, or "shooting".
     intervals : int or sequence of int
-        Of the first mesh of each leg.
+        Intervals of the first mesh of each leg.
     error, overload, tolerance, iterations, time_limit, options
         As in `plan`.
     **settings

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import sys
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +15,7 @@ import numpy as np
 from articulus.errors import doubtful
 from articulus.motion.trajectory.collocation import Layout, first_guess
 from articulus.motion.trajectory.condensed import Condensed
-from articulus.motion.trajectory.interior import solve_condensed
+from articulus.motion.trajectory.interior import MOST, solve_condensed
 from articulus.motion.trajectory.ipopt import Solution, SolverSettings, solve
 from articulus.motion.trajectory.optimality import with_nodes
 from articulus.motion.trajectory.overload import interval_loads, narrow_bounds
@@ -21,6 +23,7 @@ from articulus.motion.trajectory.plans import JUMP, Plan
 from articulus.motion.trajectory.problem import Problem
 from articulus.motion.trajectory.program import NonlinearProgram
 from articulus.motion.trajectory.refine import cut, interval_errors, refine
+from articulus.motion.trajectory.saddle import descent
 from articulus.motion.trajectory.task import Task
 
 if TYPE_CHECKING:
@@ -33,6 +36,12 @@ DRAWS = 12
 """Most times that bounds are drawn in because limits are exceeded between points."""
 CUT = 6
 """After how many of them the intervals that still exceed limits are cut."""
+SADDLES = 3
+"""Most saddles that are left one after another."""
+ASIDE = 0.1
+"""How far aside of a saddle the next search begins, over the sizes of the unknowns."""
+LOWER = 1e-6
+"""Part of the cost by which that search has to end lower."""
 
 
 def solve_first(
@@ -57,29 +66,75 @@ def _solve_on(
     task: Task | None,
     settings: SolverSettings,
     x: np.ndarray,
+    near: bool = False,
 ) -> Plan:
-    """Return the plan on meshes, begun at unknowns x."""
+    """Return the plan on meshes, begun at unknowns x, which may be near the solution."""
     known = scheme.structured and not settings.options
     structure = Condensed.of(problem, layouts, program) if known else None
-    solution = solve_program(program, structure, x, settings)
+    solution = solve_program(program, structure, x, settings, near)
     errors = [interval_errors(p, a, scheme, solution.x) for p, a in zip(problem.phases, layouts)]
     worst = float(max(e.sum() for e in errors))
     return Plan(problem, solution, program, tuple(layouts), scheme, meshes, task, worst)
 
 
 def solve_program(
-    program: NonlinearProgram, structure: Condensed | None, x: np.ndarray, settings: SolverSettings
+    program: NonlinearProgram,
+    structure: Condensed | None,
+    x: np.ndarray,
+    settings: SolverSettings,
+    near: bool = False,
 ) -> Solution:
-    """Return the solution of a program from a guess: by its structure where it has one and that succeeds, else by ipopt."""
+    """Return the solution of a program from a guess; searches that end at a saddle go on down from there, and those that stay tell it."""
     begin = time.perf_counter()
+    solution = _search(program, structure, x, settings, begin, near)
+    saddles = list[float]()
+    while solution.converged and solution.regularization > 0 and len(saddles) < SADDLES:
+        down = descent(program, solution)
+        if down is None:
+            break
+        other = _search(program, structure, solution.x + ASIDE * down, settings, begin)
+        if not other.converged or other.cost >= solution.cost * (1 - LOWER):
+            doubtful(
+                f"plan: the search ended at a saddle (cost {solution.cost:.6g}): its cost curves down along other motions, and none was found from "
+                "there. Guesses that are as symmetric as the task end so; expected restarts=3, or guess= with positions to one side of the way"
+            )
+            break
+        saddles.append(solution.cost)
+        solution = other
+    return dataclasses.replace(solution, saddles=saddles)
+
+
+def _search(
+    program: NonlinearProgram,
+    structure: Condensed | None,
+    x: np.ndarray,
+    settings: SolverSettings,
+    begin: float,
+    near: bool = False,
+) -> Solution:
+    """Return where the search ends: by the program's structure where it has one and that succeeds, else by ipopt."""
     limits: dict[str, Any] = {"tolerance": settings.tolerance, "iterations": settings.iterations}
-    solution = None
-    if structure is not None:
-        solution = solve_condensed(program, structure, x, **limits, time_limit=settings.time_limit)
-    if solution is not None:
-        return solution
     left = max(settings.time_limit - (time.perf_counter() - begin), 1e-3)
-    return solve(program, x, **limits, time_limit=left, options=settings.options)
+    if structure is not None:
+        with _bar(program, min(MOST, settings.iterations)) as tell:
+            solution = solve_condensed(program, structure, x, **limits, time_limit=left, near=near, tell=tell)
+        if solution is not None:
+            return solution
+        left = max(settings.time_limit - (time.perf_counter() - begin), 1e-3)
+    with _bar(program, settings.iterations) as tell:
+        return solve(program, x, **limits, time_limit=left, options=settings.options, tell=tell)
+
+
+@contextlib.contextmanager
+def _bar(program: NonlinearProgram, most: int) -> Iterator[Callable[[], None]]:
+    """Give what is to be called after each iteration; on a terminal searches of more than a second show a bar."""
+    if not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from articulus.simulation.running.progress import progress
+
+    with progress(f"plan, {program.size} unknowns, at most", most, "iterations") as bar:
+        yield bar.advance
 
 
 def refine_plan(plan: Plan, scheme: Collocation, error: float, settings: SolverSettings) -> Plan:
@@ -116,7 +171,7 @@ def refine_plan(plan: Plan, scheme: Collocation, error: float, settings: SolverS
         left = max(settings.time_limit - (time.perf_counter() - begin), 1e-3)
         limited = dataclasses.replace(settings, time_limit=left)
         finer_plan = _solve_on(
-            problem, program, new, scheme, meshes, plan.task, limited, _interpolate(plan, new)
+            problem, program, new, scheme, meshes, plan.task, limited, _interpolate(plan, new), near=True
         )
         if not finer_plan.converged:
             doubtful(
@@ -158,7 +213,7 @@ def keep_limits(plan: Plan, scheme: Collocation, most: float, settings: SolverSe
             program, finer = scheme.transcribe(problem, meshes)
             x, layouts = _interpolate(plan, finer), tuple(finer)
         narrow = narrow_bounds(program, problem.phases, layouts, parts)
-        plan = _solve_on(problem, narrow, layouts, scheme, meshes, task, settings, x)
+        plan = _solve_on(problem, narrow, layouts, scheme, meshes, task, settings, x, near=True)
     return plan
 
 

@@ -154,7 +154,7 @@ def newton(
     time_limit: float = 600.0,
     multipliers: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Solution:
-    """Return what Newton's method makes of a program; its status tells whether it converged.
+    """Return what Newton's method makes of a program; its status shows whether it converged.
 
     Parameters
     ----------
@@ -162,48 +162,50 @@ def newton(
     start : array, (n,)
         Near the solution.
     tolerance : float
-        Of the conditions of optimality, unknowns over their sizes.
+        Tolerance of the conditions of optimality, unknowns over their sizes.
     iterations : int
         Most steps.
     time_limit : float [s]
-        Of wall-clock time.
+        Wall-clock time.
     multipliers : (array, array)
-        Of constraints and of bounds, to begin with; by least squares if not given.
+        Multipliers of constraints and of bounds, to begin with; by least squares if not given.
     """
     begun = time.perf_counter()
     scaled = _Scaled.of(program, start)
     y = start / scaled.scale
     if multipliers is None:
-        held = scaled.first_multipliers(y)
+        multipliers_now = scaled.first_multipliers(y)
     else:
-        held = np.concatenate([multipliers[0] / scaled.rows, (multipliers[1] * scaled.scale)[scaled.bounded]])
-    sizes = [float(np.linalg.norm(scaled.conditions(y, held)))]
+        multipliers_now = np.concatenate(
+            [multipliers[0] / scaled.rows, (multipliers[1] * scaled.scale)[scaled.bounded]]
+        )
+    sizes = [float(np.linalg.norm(scaled.conditions(y, multipliers_now)))]
     status = "Maximum_Iterations_Exceeded"
     while True:
-        if np.abs(scaled.conditions(y, held)).max(initial=0) <= tolerance:
-            status = GOOD[0] if scaled.is_minimum(y, held) else "Not_A_Minimum"
+        if np.abs(scaled.conditions(y, multipliers_now)).max(initial=0) <= tolerance:
+            status = GOOD[0] if scaled.is_minimum(y, multipliers_now) else "Not_A_Minimum"
             break
         if len(sizes) > iterations:
             break
         if time.perf_counter() - begun > time_limit:
             status = "Maximum_WallTime_Exceeded"
             break
-        dy, change = scaled.step(y, held)
-        taken = _length(scaled.conditions, y, held, dy, change, max(sizes[-MEMORY:]))
+        dy, change = scaled.step(y, multipliers_now)
+        taken = _length(scaled.conditions, y, multipliers_now, dy, change, max(sizes[-MEMORY:]))
         if not taken:
             status = "Search_Direction_Becomes_Too_Small"
             break
-        y, held = y + taken * dy, held + taken * change
-        sizes.append(float(np.linalg.norm(scaled.conditions(y, held))))
+        y, multipliers_now = y + taken * dy, multipliers_now + taken * change
+        sizes.append(float(np.linalg.norm(scaled.conditions(y, multipliers_now))))
     rows = len(scaled.rows)
     of_bounds = np.zeros(program.size)
-    of_bounds[scaled.bounded] = held[rows:]
+    of_bounds[scaled.bounded] = multipliers_now[rows:]
     seconds = time.perf_counter() - begun
     x = y * scaled.scale
     return Solution(
         x,
         program.cost(x),
-        held[:rows] * scaled.rows,
+        multipliers_now[:rows] * scaled.rows,
         of_bounds / scaled.scale,
         status,
         len(sizes) - 1,

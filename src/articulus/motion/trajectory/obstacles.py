@@ -252,7 +252,7 @@ class Apart(Clearance):
     Parameters
     ----------
     first, second : Hull
-        Of bodies that move against each other.
+        Hulls of bodies that move against each other.
     margin : float [m]
         Distance to keep.
     """

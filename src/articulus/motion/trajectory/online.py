@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -13,7 +14,9 @@ from casadi import MX, SX
 
 from articulus import kernel
 from articulus.dynamics.mechanism import Mechanism
-from articulus.errors import NumericalError
+from articulus.errors import InputError, NumericalError, did_you_mean
+from articulus.motion.motion import SampledMotion
+from articulus.motion.piecewise import Piecewise
 from articulus.motion.trajectory.costs import Effort
 from articulus.motion.trajectory.planning import by_joint
 from articulus.motion.trajectory.problem import Phase
@@ -27,6 +30,8 @@ LATE = 2.5
 """Calls that come later than so many periods after the last one tell nothing about a disturbance."""
 SUBSTEPS = 4
 """RK4 steps of the prediction that measured velocities are compared with."""
+WEIGHTS = {"position": 1.0, "velocity": 0.1, "input": 0.01, "final": 10.0}
+"""Weights of `reaching`, if not given."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,7 @@ class Online:
     Parameters
     ----------
     stages : Stages
-        Of a mechanism.
+        Stages of a mechanism.
     offset_free : bool
         Whether constant forces that the model does not have, such as those of a payload, are estimated and made up for.
 
@@ -100,6 +105,36 @@ class Online:
     def improve(self, x: np.ndarray) -> np.ndarray:
         """Return the inputs to apply now, (nu,), at a state x = (q, v)."""
         raise NotImplementedError
+
+    def input_at(self, step: int, x: np.ndarray) -> np.ndarray:
+        """Return the planned inputs of a step of the horizon, (nu,), at a state x."""
+        raise NotImplementedError
+
+    @cached_property
+    def _after(self) -> kernel.Kernel:
+        """A step of the prediction: (x, u) -> x."""
+        s, x, u = self.stages, MX.sym("x", self.stages.nx), MX.sym("u", self.stages.nu)
+        after = ca.Function("after", [x, u], [s.step(x, u, MX(s.h))[0]])
+        return kernel.compile(after, finite=False, ranks=((1, 1), (1,)))
+
+    @property
+    def motion(self) -> SampledMotion:
+        """The motion that is planned now: from the last call over the horizon, as the steps of the prediction have it, inputs held during each."""
+        if self._last is None:
+            raise InputError(
+                f"{type(self).__name__}: found no motion yet; expected a call with t, q and v, or a simulation, before"
+            )
+        x, m = [self._last[1]], self.mechanism
+        tau = np.zeros((self.stages.steps, m.nv))
+        for k, row in enumerate(tau):
+            row[self._places] = u = self.input_at(k, x[-1])
+            x.append(np.ravel(self._after(x[-1], u)))
+        q, v = np.split(np.array(x), 2, axis=1)
+        t = self._last[0] + self.stages.h * np.arange(len(x))
+        after = np.asarray(m.forward_dynamics(q, v, np.vstack([tau, tau[-1:]])))
+        before = np.asarray(m.forward_dynamics(q, v, np.vstack([tau[:1], tau])))
+        motors = tuple(j for j in m.joint_names if set(range(m.nv)[m.v_slice(j)]) & set(self._places))
+        return SampledMotion(t, q, v, after, before, m, motors, Piecewise(t, tau[:, None]))
 
     def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return the commands, (nv,), at a time [s], positions and velocities."""
@@ -164,21 +199,19 @@ def reaching(
     *,
     step: float,
     steps: int,
-    start: Any = None,
-    position: float = 1.0,
-    velocity: float = 0.1,
-    input: float = 0.01,
-    final: float = 10.0,
-    joints: tuple[str, ...] = (),
-    effort: Mapping[str, float] | float | None = None,
-    limits: Mapping[str, float] | float | None = None,
+    q0: Any = None,
+    weights: Mapping[str, float] | None = None,
+    actuators: Sequence[str] = (),
+    torque_limit: Mapping[str, float] | float | None = None,
+    velocity_limit: Mapping[str, float] | float | None = None,
     obstacles: tuple[Any, ...] = (),
     method: str = "semi_implicit_euler",
 ) -> Stages:
     """Return the stages of reaching a goal and staying there, for controllers that plan on line.
 
-    The cost per time is position |goal - q|^2 (or of frames the squared distance and 2 (1 - cos) of the angle left) + velocity |v|^2 + input |(u - u0) / size|^2, where
-    u0 holds the goal against gravity; at the end of the horizon the first two count `final` times, as a cost.
+    With the weights w, the cost per unit of time is w_position |goal - q|^2 + w_velocity |v|^2 + w_input |(u - u0) / size|^2, where u0 holds the goal against
+    gravity. Goals of frames count by the squared distance and 2 (1 - cos) of the angle that is left. The state at the end of the horizon costs w_final times
+    the first two terms.
 
     Parameters
     ----------
@@ -186,34 +219,37 @@ def reaching(
         An open tree whose velocities are the rates of its coordinates.
     goal : positions, art.goals.FramePose, art.goals.FramePoint or several of them
     step : float [s]
-        Of the prediction, and sampling period.
+        Step of the prediction, which is also the sampling period.
     steps : int
-        Of the horizon.
-    start : positions
-        About which the search begins; those within the limits that are next to neutral if not given.
-    position, velocity, input, final : float
-        Weights.
-    joints : sequence of str
-        With motors; all of one degree of freedom if not given.
-    effort : dict of joint to number, or a number [N m or N]
+        Number of steps of the horizon.
+    q0 : positions
+        Where the search begins; the positions within the limits that are closest to neutral if not given.
+    weights : dict
+        Weights "position", "velocity", "input" and "final" in place of `WEIGHTS`.
+    actuators : sequence of str
+        Joints with motors; all joints of one degree of freedom if not given.
+    torque_limit : dict of joint to number, or a number [N m or N]
         Limits in place of those of the joints.
-    limits : dict of joint to number, or a number [rad/s or m/s]
-        Of velocities, in place of those of the joints.
+    velocity_limit : dict of joint to number, or a number [rad/s or m/s]
+        Limits in place of those of the joints.
     obstacles : sequence of Clear
     method : str
         "semi_implicit_euler" or "rk4".
     """
     m = mechanism
-    begin = np.clip(m.neutral, m.limits.lower, m.limits.upper) if start is None else start
+    if unknown := set(weights or {}) - set(WEIGHTS):
+        name = min(unknown)
+        raise InputError(f"reaching: no weight '{name}'; {did_you_mean(name, WEIGHTS)}")
+    w = {**WEIGHTS, **(weights or {})}
     task = Task(
         m,
-        begin,
+        np.clip(m.neutral, m.limits.lower, m.limits.upper) if q0 is None else q0,
         goal,
         step * steps,
         (Effort(),),
-        tuple(joints),
-        by_joint(m, effort, "torque_limit"),
-        by_joint(m, limits, "velocity_limit"),
+        tuple(actuators),
+        by_joint(m, torque_limit, "torque_limit"),
+        by_joint(m, velocity_limit, "velocity_limit"),
         tuple(obstacles),
     )
     phase = task.phase()
@@ -221,7 +257,7 @@ def reaching(
     last = task.last()
     off = [off_goal(m, goal, z[c.q]) for goal in task.goals]
     there = sum(off) if off else ca.sumsqr(z[c.q] - ca.DM(last))
-    place = position * there + velocity * ca.sumsqr(z[c.v])
+    place = w["position"] * there + w["velocity"] * ca.sumsqr(z[c.v])
     names = [n.removeprefix("u.") for n in phase.names[c.u]]
     holding = np.asarray(m.gravity(last))[[m.v_names.index(n) for n in names]]
     spent = ca.sumsqr((z[c.u] - ca.DM(holding)) / ca.DM(phase.scale[c.u]))
@@ -230,7 +266,7 @@ def reaching(
         phase,
         end=free,
         at_end=(),
-        running=ca.Function("running", [z], [place + input * spent]),
-        final=ca.Function("final", [z, SX.sym("T")], [final * place]),
+        running=ca.Function("running", [z], [place + w["input"] * spent]),
+        final=ca.Function("final", [z, SX.sym("T")], [w["final"] * place]),
     )
     return Stages(changed, m, steps, method)

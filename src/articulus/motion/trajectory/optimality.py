@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 NEAR = 1e-3
 """Distance from a bound, over the range of the input, up to which an input counts as at it."""
 SWINGS = 8
-"""Changes of direction one after the other that make a chatter."""
+"""Changes of direction one after another that make a chatter."""
 SWING = 0.05
 """Least swing of a chatter, over the range of the input."""
 APART = 4

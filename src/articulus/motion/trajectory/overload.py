@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from articulus.motion.trajectory.schemes.scheme import Scheme
 
 PLACES = 16
-"""Parts of an interval at whose ends limits are looked at."""
+"""Parts of an interval at whose ends limits are examined."""
 LEAST = 0.2
 """Least part of a bound that is left."""
 

@@ -14,16 +14,15 @@ from casadi import SX
 from articulus import kernel
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError, NumericalError
+from articulus.numerics.newton import newton
 
 Curve = Callable[[np.ndarray], tuple[np.ndarray, ...]]
 """s from 0 to 1, (points,), -> positions and their first two derivatives by s, (..., points, n) each. A curve with the attribute `knots`, (..., k),
 where its third derivative jumps, takes s of every path, too, (..., points)."""
 STEPS = 200
-"""Steps in which the loops of a path are closed one after the other."""
-ROUNDS = 30
-"""Most Newton steps."""
+"""Steps in which the loops of a path are closed one after another."""
 CLOSED = 1e-12
-"""Last Newton step [rad, m] at which a loop counts as closed."""
+"""Residual [rad, m] at which a loop counts as closed."""
 APART = 0.25
 """Difference of a curve's changes from what its derivatives say, summed along it, over the changes, from which on they count as wrong."""
 
@@ -165,7 +164,7 @@ class Closing:
     ----------
     mechanism : Mechanism
     given : Curve
-        Of the coordinates that `coordinates` names.
+        Values of the coordinates that `coordinates` names.
     places : array of int
         Velocities of these, as many as there are degrees of freedom.
     coordinates : array of int
@@ -202,7 +201,7 @@ class Closing:
 
     @cached_property
     def _along(self) -> tuple[np.ndarray, np.ndarray]:
-        """Closed positions at steps along the paths, one after the other."""
+        """Closed positions at steps along the paths, one after another."""
         s = np.linspace(0.0, 1.0, STEPS + 1)
         given = self.given(s)[0]
         out = np.empty((*given.shape[:-1], self.mechanism.nq))
@@ -218,20 +217,19 @@ class Closing:
         return s, out
 
     def _closed(self, q: np.ndarray, s: Any) -> np.ndarray:
-        q = q.copy()
-        for _ in range(ROUNDS):
-            G = self.mechanism.constraint_jacobian(q)[..., self.others]
-            step = _least(G, self.mechanism.constraint_residual(q))
-            turn = np.zeros((*q.shape[:-1], self.mechanism.nv))
-            turn[..., self.others] = -step
-            q = np.array(self.mechanism.integrate_position(q, turn))
-            if np.abs(step).max() < CLOSED:
-                break
-        off = np.abs(self.mechanism.constraint_residual(q)).max(axis=-1)
+        m = self.mechanism
+
+        def step(q: np.ndarray, residual: np.ndarray) -> np.ndarray:
+            turn = np.zeros((*q.shape[:-1], m.nv))
+            turn[..., self.others] = -_least(m.constraint_jacobian(q)[..., self.others], residual)
+            return turn
+
+        q, _ = newton(q, m.constraint_residual, step, m.integrate_position, CLOSED)
+        off = np.abs(m.constraint_residual(q)).max(axis=-1)
         if not (off < 1e-9).all():
             where = float(np.broadcast_to(s, off.shape).flat[int(np.argmax(off))])
             raise NumericalError(
-                f"closed path: at s = {where:.4g} the loops of '{self.mechanism.name}' do not close ({off.max():.3g} m or rad are left); expected a "
+                f"closed path: at s = {where:.4g} the loops of '{m.name}' do not close ({off.max():.3g} m or rad are left); expected a "
                 "path within reach that does not pass a dead point"
             )
         return q

@@ -97,7 +97,7 @@ class PathIntegral(Online):
 
     def improve(self, x: np.ndarray) -> np.ndarray:
         """Return the inputs to apply now, (nu,), at a state x."""
-        s, N, nu = self.stages, self.stages.steps, self.stages.nu
+        N, nu = self.stages.steps, self.stages.nu
         if self._count:
             self.u[:-1] = self.u[1:]
         self._count += 1
@@ -109,9 +109,17 @@ class PathIntegral(Online):
         )
         weights /= weights.sum()
         self.u = (weights @ self._log.reshape(self.samples, -1)).reshape(N + 1, nu)[1:]
+        return self._applied(self.u[0], x)
+
+    def _applied(self, u: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """Return planned inputs with the base law at a state, which holds the weight and brakes."""
         q, v = np.split(x, 2)
         weight = np.asarray(self.mechanism.gravity(q))[self._places]
-        return np.clip(self.u[0] + weight - self._drag @ v[self._places], *s.box)
+        return np.clip(u + weight - self._drag @ v[self._places], *self.stages.box)
+
+    def input_at(self, step: int, x: np.ndarray) -> np.ndarray:
+        """Return the planned inputs of a step of the horizon, without noise, (nu,), at a state x."""
+        return self._applied(self.u[step], x)
 
     def _costs(self, x: np.ndarray) -> np.ndarray:
         """Return the costs of all predictions from a state, infinite where one diverged; their inputs beyond the base law are in the log."""

@@ -102,7 +102,7 @@ def with_jerk(limits: PathLimits, jerk: np.ndarray, fast: PathMotion, grid: int)
     Parameters
     ----------
     limits : PathLimits
-        Of one path.
+        Limits of one path.
     jerk : array, (nv,)
     fast : PathMotion
         The fastest run without limits of jerk on this grid.
@@ -118,21 +118,21 @@ def with_jerk(limits: PathLimits, jerk: np.ndarray, fast: PathMotion, grid: int)
     x = work.guess(fast)
     for _ in range(ROUNDS):
         x = work.solve(kept, x)
-        found = work.motion(x, jerk, partial(_again, limits, jerk, fast.again))
-        over = work.over(found)
+        motion = work.motion(x, jerk, partial(_again, limits, jerk, fast.again))
+        over = work.over(motion)
         if over.max() <= 1 + KEPT:
             break
         side = np.ones_like(kept)
         side[:-1] = over
         side[1:] = np.maximum(side[1:], over)
         kept = kept / (1.2 * np.maximum(side, 1.0) - 0.2)
-    if (excess := found.overload()) > DOUBTFUL:
+    if (excess := motion.overload()) > DOUBTFUL:
         warnings.warn(
             f"path_speed: between the points of the grid a limit is exceeded by {100 * excess:.2g} %; expected less with more intervals than {grid}",
             DoubtfulResult,
             stacklevel=4,
         )
-    return found
+    return motion
 
 
 def _again(limits: PathLimits, jerk: np.ndarray, again: Any, grid: int) -> JerkMotion:
@@ -219,15 +219,15 @@ class _Program:
         lower, upper = self._bounds(kept)
         program = NonlinearProgram((cost,), tuple(blocks), lower, upper, self.scale)
         for strategy in STRATEGIES:
-            found = solve(program, start, tolerance=1e-7, options={"ipopt.mu_strategy": strategy})
-            if found.converged:
+            solution = solve(program, start, tolerance=1e-7, options={"ipopt.mu_strategy": strategy})
+            if solution.converged:
                 break
-        if not found.converged:
+        if not solution.converged:
             raise NumericalError(
-                f"path_speed: with limits of jerk the solver ended with {found.status} after {found.iterations} iterations; expected a solution. "
+                f"path_speed: with limits of jerk the solver ended with {solution.status} after {solution.iterations} iterations; expected a solution. "
                 "Look for a run at the speeds at the ends, another grid, or a longer duration"
             )
-        return found.x
+        return solution.x
 
     def _bounds(self, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         lower, upper = np.full(self.sigma[-1] + 1, -np.inf), np.full(self.sigma[-1] + 1, np.inf)

@@ -28,7 +28,7 @@ NONE = 1e15
 MORE = 1.2
 """Share of the excess of a limit that is taken off."""
 BEND = 2e-3
-"""Second difference of a load over the halves of an interval, from which on it is looked at more closely."""
+"""Second difference of a load over the halves of an interval, from which on it is examined more closely."""
 NEAR = 0.9
 """Load below which it is not."""
 ARGUMENTS = {
@@ -144,7 +144,7 @@ class PathLimits:
         return out + self.friction * np.sign(first[..., self.motors]) if self.friction.any() else out
 
     def coefficients(self, q: Any, first: Any, second: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return a, b, c (with dampers also d) of the forces a s'' + b s'^2 + c + d s' and the largest squared rate of s, one after the other, (...,
+        """Return a, b, c (with dampers also d) of the forces a s'' + b s'^2 + c + d s' and the largest squared rate of s, one after another, (...,
         3 motors + 1 or 4 motors + 1), and the largest force that holds the mechanism still, over its limit, (...)."""
         if self.plain:
             frame = None if self.tool is None else self.tool[0]
@@ -187,16 +187,16 @@ class PathLimits:
         squared = np.maximum(found[:, :-1, 0] + place * work.steps[:, 1:, 0] * (start + pull), 0.0)
         return self.loads(work.inside(place), squared, pull)
 
-    def peaks(self, work: Any, found: np.ndarray, closer: bool) -> np.ndarray:
+    def peaks(self, work: Any, samples: np.ndarray, closer: bool) -> np.ndarray:
         """Return the largest loads of a run (`Profiles.run`) in the intervals, in which the curve is a cubic, (paths * points - 1, rows + 1), with
         anything between the paths.
 
         They are those at the ends and of the parabolas through the loads at the middles and the ends; if asked for, of more parabolas where
         loads bend.
         """
-        frame, points = None if self.tool is None else self.tool[0], found.shape[1]
-        given = work.q, work.first, work.second, work.steps, work.forces, found
-        q, first, second, steps, forces, runs = (y.reshape(-1, y.shape[-1]) for y in given)
+        frame, points = None if self.tool is None else self.tool[0], samples.shape[1]
+        arguments = work.q, work.first, work.second, work.steps, work.forces, samples
+        q, first, second, steps, forces, runs = (y.reshape(-1, y.shape[-1]) for y in arguments)
         at = (
             q[:-1],
             first[:-1],
@@ -435,13 +435,13 @@ def less(rows: int) -> kernel.Kernel:
     return kernel.cached(f"path less 2 {MORE} {rows}", build, finite=False, ranks=lambda: ((1, 1, 1), (1, 0)))
 
 
-def limit_values(m: Mechanism, what: str, held: Mapping[str, float] | float | None) -> np.ndarray:
+def limit_values(m: Mechanism, what: str, limits: Mapping[str, float] | float | None) -> np.ndarray:
     """Return the limits of all velocities, (nv,), infinite where there is none; those of joints that follow others are kept by their leaders."""
-    single = held is not None and not isinstance(held, Mapping)
-    given: Mapping[str, float] = {} if single else held or {}  # type: ignore[assignment]
-    values = np.full(m.nv, _number(what, held)) if single else _own(m, what).copy()
+    single = limits is not None and not isinstance(limits, Mapping)
+    by_name: Mapping[str, float] = {} if single else limits or {}  # type: ignore[assignment]
+    values = np.full(m.nv, _number(what, limits)) if single else _own(m, what).copy()
     coupled, names = m.description.coupled, m.joint_names
-    for joint, value in given.items():
+    for joint, value in by_name.items():
         if joint not in names:
             raise InputError(f"path_speed: {ARGUMENTS[what]}: found '{joint}'; {did_you_mean(joint, names)}")
         if joint in coupled and what in ("effort", "friction"):
@@ -449,8 +449,8 @@ def limit_values(m: Mechanism, what: str, held: Mapping[str, float] | float | No
         values[m.v_slice(joint)] = _number(what, value)
     for joint in coupled if what in ("velocity", "acceleration", "jerk") else ():
         own = next(c for c in m.description.connections if c.name == joint).limits
-        limit = given.get(joint, values_of(getattr(own, what, ()) or (np.inf,))[0])
-        limit = _number(what, held if single else limit)
+        limit = by_name.get(joint, values_of(getattr(own, what, ()) or (np.inf,))[0])
+        limit = _number(what, limits if single else limit)
         if not limit > 0:
             raise InputError(
                 f"path_speed: {ARGUMENTS[what]} of '{joint}' = {limit}; expected a number above zero"

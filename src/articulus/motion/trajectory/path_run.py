@@ -39,15 +39,15 @@ KEPT = 5e-5
 DOUBTFUL = 1e-3
 """Excess of a limit that is warned of."""
 CHECKED = (0.5,), (0.3, 0.5, 0.7), *8 * [(0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875)]
-"""Places within the intervals at which limits are looked at before each repetition; the first two of all paths."""
+"""Places within the intervals at which limits are examined before each repetition; the first two of all paths."""
 BENT = 0.99
-"""What is kept of a limit, below which it is looked at more places."""
+"""What is kept of a limit, below which it is examined at more places."""
 TOGETHER = 32
 """Paths that are worked on together."""
 ARRAYS = "names", "q", "first", "second", "s", "steps", "forces"
 """Arrays of `_Work` whose first axis is that of the paths."""
 LOOKED = 16
-"""Places in an interval that are looked at after a run whose grid is too coarse for all knots of the curve."""
+"""Places in an interval that are examined after a run whose grid is too coarse for all knots of the curve."""
 HALVINGS = 60
 """Steps in which the share of the slowest run is found for a given duration."""
 
@@ -121,15 +121,15 @@ def path_speed(
     solved = (
         _motion if jerk_limit is None else partial(_jerk_motion, limit_values(mechanism, "jerk", jerk_limit))
     )
-    found = solved(limits, grid)
-    while gap is not None and (lost := float(np.max(found.gap))) > gap:
+    motion = solved(limits, grid)
+    while gap is not None and (lost := float(np.max(motion.gap))) > gap:
         grid *= 2
         if grid > MOST:
             raise NumericalError(
                 f"path_speed: with {MOST} intervals the duration is still about {lost:.2g} from the least; expected a gap above that"
             )
-        found = solved(limits, grid)
-    return found
+        motion = solved(limits, grid)
+    return motion
 
 
 def _jerk_motion(jerk: np.ndarray, limits: PathLimits, grid: int) -> PathMotion:

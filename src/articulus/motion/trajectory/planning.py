@@ -50,18 +50,18 @@ def solve_problem(
         "hermite_simpson", "radau <points>" or "lobatto <points>"; "shooting": multiple shooting, order 4; "weak": finite elements in time; "riccati" (RK4) or "riccati
         semi_implicit_euler": steps of equal length with inputs held during each, a given duration, feedback gains in the result.
     intervals : int or sequence of int
-        Of the first mesh, for all phases or for each.
+        Intervals of the first mesh, for all phases or for each.
     error : float
         Estimated error of the states, over their sizes, up to which the mesh is refined; the first mesh is kept if not given.
     overload : float
         Part of a limit by which it may be exceeded between the points, such as 0.01: bounds at the points are drawn in, and intervals cut,
         until it is reached. If not given limits hold at the points, and more than 0.02 between them is told.
     tolerance, iterations, time_limit
-        Of the solver.
+        Settings of the solver.
     task : Task
         From which the problem was made.
     guess : Plan
-        Of a similar problem with the same unknowns, such as a stiffer arm: the search begins at its motion.
+        Plan of a similar problem with the same unknowns, such as a stiffer arm: the search begins at its motion.
     options : dict
         More of ipopt's, such as {"ipopt.mu_strategy": "monotone"}, which suits stiff equations better.
     """
@@ -116,7 +116,7 @@ def _require_positive(**settings: Any) -> None:
 
 
 def _guess_from(problem: Problem, guess: Plan) -> Problem:
-    """Return a problem whose first guess is the motion of another plan."""
+    """Return a problem whose initial guess is the motion of another plan."""
     if [p.names for p in problem.phases] != [c.phase.names for c in guess.courses]:
         raise InputError(
             "guess: found a plan of other phases or with other unknowns; expected those of the problem"
@@ -148,7 +148,7 @@ def plan(
     keep: Sequence[Any] = (),
     conditions: Sequence[Condition] = (),
     parameters: Mapping[str, tuple[float, float]] | None = None,
-    scheme: str = "hermite_simpson",
+    scheme: str | None = None,
     intervals: int = 50,
     error: float | None = None,
     overload: float | None = None,
@@ -202,26 +202,27 @@ def plan(
         Named parameters of the mechanism that the plan may choose, with their bounds; `plan.parameters` has what it chose.
     scheme : str
         "hermite_simpson", "radau <points>", "lobatto <points>", "shooting" or "weak"; "riccati" (RK4) or "riccati
-        semi_implicit_euler": steps of equal length with inputs held during each, a given duration, feedback gains in the result.
+        semi_implicit_euler": steps of equal length with inputs held during each, a given duration, feedback gains in the result. If not given
+        "radau 3" for mechanisms with dry friction in their joints, else "hermite_simpson".
     intervals : int
-        Of the first mesh.
+        Intervals of the first mesh.
     error : float
         Estimated error of the states over their sizes, up to which the mesh is refined; not at all if not given.
     overload : float
         Part of a limit by which it may be exceeded between the points of the mesh, such as 0.01; see `solve_problem`. If not given
         limits hold at the points, and more than 0.02 between them is told.
     tolerance, iterations, time_limit
-        Of the solver.
+        Settings of the solver.
     guess : Plan, or positions along the way
         A plan of a similar mechanism, such as a stiffer one: the search begins at its motion. Or one or more positions between start and
-        goal, (k, nq), through which the first guess goes.
+        goal, (k, nq), through which the initial guess goes.
     restarts : int
         More searches, from guesses that go through positions at random; the best motion found is returned. A search ends at a local minimum, or,
         from a symmetric guess, at a saddle.
     seed : int
-        Of those positions.
+        Seed of those positions.
     friction_speed : float [rad/s or m/s]
-        Speed s about which dry friction of joints is smoothed, as c v / sqrt(v^2 + s^2). If not given 0.3 of the largest speed of the first guess, then 0.1
+        Speed s about which dry friction of joints is smoothed, as c v / sqrt(v^2 + s^2). If not given 0.3 of the largest speed of the initial guess, then 0.1
         of it if that is found, too.
     options : dict
         More of ipopt's; see `solve_problem`.
@@ -254,6 +255,8 @@ def plan(
     if not isinstance(restarts, int | np.integer) or restarts < 0:
         raise InputError(f"restarts: found {restarts!r}; expected a whole number, 0 or more")
     task.look_ahead()
+    if scheme is None:  # friction that is stiff wants a scheme that damps
+        scheme = "radau 3" if task.rubbing else "hermite_simpson"
     settings: dict[str, Any] = {"scheme": scheme, "intervals": intervals, "tolerance": tolerance}
     settings |= {"iterations": iterations, "time_limit": time_limit, "options": options}
     stages = [task]

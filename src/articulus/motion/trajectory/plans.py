@@ -9,17 +9,13 @@ from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-import casadi as ca
 import numpy as np
-from casadi import SX
 
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import DoubtfulResult, InputError, NumericalError
-from articulus.kernel.lookup import interval, looked_up
 from articulus.model.files.storage import write_text
-from articulus.model.mechanism import Spline
-from articulus.motion.follow import default_bandwidth, inertia_feedback, require_times, steps
-from articulus.motion.lqr_tracking import feedback_along
+from articulus.motion.motion import Motion, MotionState, SampledMotion
+from articulus.motion.piecewise import Piecewise
 from articulus.motion.trajectory.collocation import Layout
 from articulus.motion.trajectory.ipopt import Solution
 from articulus.motion.trajectory.obstacles import Clear, penetrations
@@ -30,10 +26,6 @@ from articulus.motion.trajectory.problem import Phase, Problem
 from articulus.motion.trajectory.program import NonlinearProgram, Part
 from articulus.motion.trajectory.residual import Residual, residual_vibration
 from articulus.motion.trajectory.task import Task
-from articulus.simulation.loop.components.pd import PD
-from articulus.simulation.loop.components.prescribed import PrescribedForce
-from articulus.simulation.loop.components.state_feedback import StateFeedback
-from articulus.simulation.loop.time_functions import TimeFunctions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,10 +35,6 @@ if TYPE_CHECKING:
 
 SATISFIED = 1e-5
 """Violation, over the size of the constraint, up to which a constraint of the program counts as kept."""
-OUTPUT = 1e-3
-"""Step at which a simulated plan is looked at, about [s]; of short and long ones as often as `LOOKS` says."""
-LOOKS = 200, 5000
-"""Least and largest number of those steps."""
 OPEN = 1e-3
 """Residual of closed loops on the mesh from which a plan warns [m or 1]."""
 COARSE = 5e-3
@@ -83,14 +71,14 @@ class PhaseCourse:
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(Motion):
     """What the search found.
 
     Parameters
     ----------
     problem : Problem
     solution : Solution
-        Of the program, with multipliers.
+        Solution of the program, with multipliers.
     program : NonlinearProgram
     layouts : tuple of Layout
     scheme : Scheme
@@ -261,8 +249,8 @@ class Plan:
             f"; {len(over) - 3} more" if len(over) > 3 else ""
         )
         warnings.warn(
-            f"plan: between the points of the mesh limits are exceeded: {worst}. Give overload={OVER:g}, which draws bounds in and cuts "
-            "intervals until all limits are kept as well as that, or take more intervals; `plan.overload` has all of them",
+            f"plan: between the points of the mesh limits are exceeded: {worst}. Pass overload={OVER:g}, which tightens bounds and splits "
+            "intervals until all limits hold to that accuracy, or take more intervals; `plan.overload` has all of them",
             DoubtfulResult,
             stacklevel=5,
         )
@@ -275,7 +263,7 @@ class Plan:
         if off.max() > OPEN:
             name = self.mechanism.constraint_names[int(off.argmax())]
             warnings.warn(
-                f"plan: constraint '{name}' is open by {off.max():.2g} on the way; expected less than {OPEN:g}. Take more intervals; "
+                f"plan: constraint '{name}' is open by {off.max():.2g} along the motion; expected less than {OPEN:g}. Take more intervals; "
                 "between two singular positions plan over one that is not",
                 stacklevel=5,
             )
@@ -403,9 +391,7 @@ class Plan:
         }
 
     def _part(self, name: str) -> np.ndarray:
-        if self.task is None:
-            raise InputError("plan: this problem was given by equations; ask for its unknowns by name")
-        return self.courses[0].z[:, getattr(self.task.columns, name)]
+        return self.courses[0].z[:, getattr(self._require_task().columns, name)]
 
     @property
     def q(self) -> np.ndarray:
@@ -422,184 +408,89 @@ class Plan:
         """Forces of the motors at the points, (points, motors) [N m or N]."""
         return self._part("u")
 
-    @property
-    def joints(self) -> tuple[str, ...]:
+    @cached_property
+    def vdot(self) -> np.ndarray:
+        """Accelerations at the points, (points, nv)."""
+        return self._part("a")
+
+    @cached_property
+    def actuators(self) -> tuple[str, ...]:
         """Joints with motors, in the order of u, which has an entry for each degree of freedom."""
-        assert self.task is not None
-        return self.task.motor_joints
+        return self._require_task().motor_joints
+
+    @property
+    def ok(self) -> bool:
+        """Whether the search ended at a solution that keeps all constraints, and nothing about it is doubtful."""
+        return self.converged and super().ok
 
     @cached_property
-    def _forces(self) -> np.ndarray:
-        """Forces of the motors that overcome all dry friction, also what the plan smoothed, within their limits."""
-        assert self.task is not None
-        limit = np.maximum(self.courses[0].phase.upper[self.task.columns.u], np.abs(self.u).max(0))
-        return np.clip(self.u + self.task.friction_left(self.courses[0].z), -limit, limit)
+    def warnings(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What is doubtful about the motion."""
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            self.warn()
+        return tuple(dict.fromkeys(str(each.message) for each in told))
+
+    def _require_task(self) -> Task:
+        if self.task is None:
+            raise InputError("plan: this problem was given by equations; ask for its unknowns by name")
+        return self.task
 
     @cached_property
-    def _holding(self) -> np.ndarray:
-        """Forces of the motors that hold the end of the motion, (motors,); of closed loops the last ones of the plan."""
-        assert self.task is not None
-        if self.mechanism.constraint_names:
-            return np.asarray(self._forces[-1])
-        return np.asarray(self.mechanism.gravity(self.q[-1]))[self.task.motors]
+    def pieces(self) -> Piecewise:
+        """Forces of the motors, (nv,): on each interval the polynomial through its points, as the scheme has it.
 
-    def feedforward(self) -> tuple[PrescribedForce, ...]:
-        """Return the motors' forces as components for `simulate` and `Loop`; after the motion they hold its end."""
-        self._require()
-        assert self.task is not None
-        time, made = SX.sym("t"), []
-        forces = {
-            motor: ca.if_else(time > self.t[-1], hold, self._input_function(u)(time))
-            for motor, u, hold in zip(self.task.motors, self._forces.T, self._holding)
-        }
-        for joint in self.joints:
-            own = ca.vertcat(*(forces[k] for k in range(self.mechanism.nv)[self.mechanism.v_slice(joint)]))
-            made.append(PrescribedForce(joint, ca.Function("forces", [time], [own])))
-        return tuple(made)
-
-    def _input_function(self, u: np.ndarray) -> ca.Function:
-        """Return an input as a function of time: on each interval the polynomial through its points, as the scheme has it."""
-        t = self.t
-        begin, h, coefficients = self.scheme.replay(self.layouts[0], u[:, None], float(t[-1] - t[0]))
-        begin = t[0] + begin
-        rows = np.column_stack([begin, 1 / h, coefficients[:, :, 0]])
-        time = SX.sym("t")
-        now = ca.fmin(ca.fmax(time, t[0]), t[-1])
-        first, rate, *c = ca.vertsplit(looked_up(rows, interval(begin, now)))
-        s, total = (now - first) * rate, SX(0)
-        for factor in reversed(c):
-            total = total * s + factor
-        return ca.Function("input", [time], [total])
-
-    def track(
-        self,
-        kp: Any = None,
-        kd: Any = None,
-        *,
-        bandwidth: float | None = None,
-        deviation: float | None = None,
-        period: float | None = None,
-    ) -> tuple[PD | StateFeedback, tuple[PrescribedForce, ...]]:
-        """Return a controller that keeps the mechanism on the motion, and the forces to go with it.
-
-        `follow` simulates with them. Where every degree of freedom has a motor, the feedback has gains in proportion to the inertia along the
-        motion and a bandwidth; else it is linear-quadratic.
-
-        Parameters
-        ----------
-        kp : numbers [N m/rad or N/m]
-            Of a PD controller in the joints with motors, in place of that.
-        kd : numbers [N m s/rad or N s/m]
-        bandwidth : float [rad/s]
-            10 over the duration if not given, at most 0.2 over the period.
-        deviation : float
-            For linear-quadratic feedback: part of the extent of the motion at which it may spend all that the motors can, or, without limits, the
-            largest planned force; 0.05 if not given.
-        period : float [s]
-            Of the controller; continuous if not given.
+        They overcome all dry friction, also what the plan smoothed, within their limits.
         """
         self._require()
-        m = self.mechanism
-        if (kp is None) != (kd is None):
-            raise InputError(
-                "track: found one of kp and kd; expected both, or none for linear-quadratic feedback"
-            )
-        require_times(bandwidth=bandwidth, period=period)
-        assert self.task is not None
-        if kp is None and deviation is None and len(self.task.motors) == m.nv == m.nq:
-            w = bandwidth or default_bandwidth(self.duration, period)
-            return inertia_feedback(m, self.t, self.q, self.v, self.joints, w, period), self.feedforward()
-        if kp is None:
-            part = 0.05 if deviation is None else deviation
-            return self._linear_quadratic(part, period), self.feedforward()
-        target, rate = [], []
-        for joint in self.joints:
-            q, v = self.q[:, m.q_slice(joint)], self.v[:, m.v_slice(joint)]
-            if q.shape != v.shape:
-                raise InputError(
-                    f"track: found the motor in '{joint}', whose velocities are not the rates of its coordinates; expected a controller of "
-                    "your own beside `feedforward()`"
-                )
-            target += [_spline(self.t, column) for column in q.T]
-            rate += [_spline(self.t, column) for column in v.T]
-        course = TimeFunctions(tuple(target)), TimeFunctions(tuple(rate))
-        pd = PD(kp=kp, kd=kd, target=course[0], rate=course[1], joints=self.joints, period=period)
-        return pd, self.feedforward()
+        task, course = self._require_task(), self.courses[0]
+        limit = np.maximum(course.phase.upper[task.columns.u], np.abs(self.u).max(0))
+        forces = np.clip(self.u + task.friction_left(course.z), -limit, limit)
+        begin, _, coefficients = self.scheme.replay(self.layouts[0], forces, self.duration)
+        whole = np.zeros((*coefficients.shape[:2], self.mechanism.nv))
+        whole[:, :, task.motors] = coefficients
+        return Piecewise(np.append(begin, self.t[-1]), whole)
 
-    def follow(
-        self,
-        q0: Any = None,
-        v0: Any = None,
-        *,
-        mechanism: Mechanism | None = None,
-        period: float | None = None,
-        bandwidth: float | None = None,
-        **settings: Any,
-    ) -> Run:
-        """Return a simulation that follows the motion with feedback (`track`), from its start or another; steps end where the motion does.
+    @cached_property
+    def samples(self) -> SampledMotion:
+        """The motion at the points of the mesh; between them of degree five through positions, velocities and accelerations."""
+        points, after, before = self.scheme.samples(self.layouts[0], self.v, self.vdot, self.duration)
+        x = (self.t[points], self.q[points], self.v[points])
+        return SampledMotion(*x, after, before, self.mechanism, self.actuators, self.pieces)
+
+    def at(self, t: Any) -> MotionState:
+        """Return positions, velocities, accelerations and forces at times, (..., n) each; what holds at the ends before and after.
+
+        The equations of motion hold at the points of the mesh; between them as well as `error` says.
+        """
+        return self.samples.at(t)
+
+    def _force_sizes(self) -> np.ndarray:
+        limits = self.courses[0].phase.upper[self._require_task().columns.u]
+        return np.where(np.isfinite(limits), limits, super()._force_sizes())
+
+    def run(self, q0: Any = None, v0: Any = None, *, track: bool = True, **settings: Any) -> Run:
+        """Return a simulation of the motion: its forces with feedback along it (`track`), or its forces alone; it shows the obstacles and the trace of
+        the tip. Arguments are those of `Motion.run`.
 
         Parameters
         ----------
         q0, v0 : positions, velocities
             The planned start if not given.
-        mechanism : Mechanism
-            That moves, such as one with another payload; the planned one if not given.
-        period : float [s]
-            Of the controller; the run then ends with the first period after the motion. Continuous if not given.
-        bandwidth : float [rad/s]
-            Of the feedback; see `track`.
+        track : bool
+            Whether there is feedback; without, a tight adaptive method is taken unless another is given.
         **settings
-            Of `simulate`.
+            `mechanism`, `period`, `bandwidth`, and those of `simulate`.
         """
-        from articulus.simulation.running import Loop
-
-        controller, forces = self.track(bandwidth=bandwidth, period=period)
-        w = bandwidth or default_bandwidth(self.duration, period)
-        end, step = steps(self.duration, w, period)
-        assert self.task is not None
-        chosen = {"step": step, "method": "rosenbrock" if self.task.rubbing else "rk4"} | settings
-        loop = Loop(mechanism or self.mechanism, controller=controller, components=list(forces))
-        start = self.q[0] if q0 is None else q0
-        return self.annotate(loop.simulate(end, q0=start, v0=self.v[0] if v0 is None else v0, **chosen))
-
-    def _linear_quadratic(self, deviation: float, period: float | None = None) -> StateFeedback:
-        m, phase, u = self.mechanism, self.courses[0].phase, self.u
-        assert self.task is not None
-        limits = phase.upper[self.task.columns.u]
-        used = np.abs(u).max(0)
-        used = np.maximum(used, 0.1 * used.max() if used.any() else 1.0)
-        tau = np.zeros((len(u), m.nv))
-        tau[:, self.task.motors] = self._forces
-        sizes = np.where(np.isfinite(limits), limits, used)
-        return feedback_along(m, self.t, self.q, self.v, tau, self.joints, sizes, deviation, period)
-
-    def run(self, **settings: Any) -> Run:
-        """Return a simulation with the planned forces alone, from the planned start; by a tight adaptive method unless others are given.
-
-        Parameters
-        ----------
-        **settings
-            Of `Loop.simulate`.
-        """
-        return self._simulate(settings) if settings else self._proof
+        if q0 is None and v0 is None and not track and not settings:
+            return self._proof
+        self._require()
+        return self.annotate(super().run(q0, v0, track=track, **settings))
 
     @cached_property
     def _proof(self) -> Run:
-        return self._simulate({})
-
-    def _simulate(self, settings: dict[str, Any]) -> Run:
-        from articulus.simulation.running import Loop
-
-        forces = self.feedforward()
-        step = self.duration / int(np.clip(round(self.duration / OUTPUT), *LOOKS))
-        chosen: dict[str, Any] = {
-            "method": "dormand_prince",
-            "rtol": 1e-9,
-            "atol": 1e-11,
-            "step": step,
-        } | settings
-        loop = Loop(self.mechanism, components=list(forces))
-        return self.annotate(loop.simulate(self.duration, q0=self.q[0], v0=self.v[0], **chosen))
+        self._require()
+        return self.annotate(super().run(track=False))
 
     def annotate(self, run: Run) -> Run:
         """Return a run of the mechanism which, when it is viewed or replayed, shows the obstacles and the trace of the tip."""
@@ -614,23 +505,19 @@ class Plan:
 
     @cached_property
     def end_error(self) -> float:
-        """Largest distance of the simulated end (`run`) from the planned one, over coordinates [rad or m]."""
-        run = self.run()
+        """Largest distance of the end that the planned forces alone lead to (`run(track=False)`) from the planned one, over coordinates [rad or m]."""
+        run = self.run(track=False)
         return float(np.abs(self.mechanism.position_difference(self.q[-1], run.q[-1])).max())
 
     def residual_vibration(self, frame: str) -> Residual:
-        """Return what swings on after a simulation with the planned forces (`run`), when the joints are locked at its end.
+        """Return what swings on after a simulation with the planned forces alone, when the joints are locked at its end.
 
         Parameters
         ----------
         frame : str
-            Body or frame whose vibration is looked at.
+            Body or frame whose vibration is examined.
         """
         return residual_vibration(self, frame)
-
-    def view(self, **settings: Any) -> Any:
-        """Show the motion in the browser: a simulation with the planned forces, the obstacles, and the trace of the tip."""
-        return self.run().view(**settings)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write everything to a netCDF4 file, whole or not at all; `load_plan` reads it. Needs the extra `data`."""
@@ -638,18 +525,22 @@ class Plan:
 
         save(self, path)
 
-    def to_csv(self, path: str | PathLike[str]) -> None:
-        """Write the times and all unknowns of the first phase to a file of comma-separated values; an existing one is replaced."""
+    def to_csv(self, path: str | PathLike[str], *, step: float | None = None) -> None:
+        """Write the times and all unknowns of the first phase to a file of comma-separated values; an existing one is replaced.
+
+        Parameters
+        ----------
+        path : path of the file
+        step : float [s]
+            If given, the file has positions, velocities, accelerations and forces of the mechanism at this distance.
+        """
+        if step is not None:
+            super().to_csv(path, step=step)
+            return
         course, text = self.courses[0], io.StringIO()
         header = ",".join(["t [s]", *course.phase.names])
-        np.savetxt(
-            text,
-            np.column_stack([course.t, course.z]),
-            delimiter=",",
-            header=header,
-            comments="",
-            fmt="%.17g",
-        )
+        rows = np.column_stack([course.t, course.z])
+        np.savetxt(text, rows, delimiter=",", header=header, comments="", fmt="%.17g")
         write_text(path, text.getvalue())
 
     def plot(self) -> Figure:
@@ -690,6 +581,11 @@ class Plan:
             f"  cost {s.cost:.9g}, duration {self.t[-1]:.6g} s, {self.scheme.name} on {sum(map(len, self.meshes)) - len(self.meshes)} intervals",
             f"  estimated error of the states {self.error:.2g} of their sizes",
         ]
+        if s.saddles:
+            lines.append(
+                f"  found beside {len(s.saddles)} saddle{'s' * (len(s.saddles) > 1)} at which the search ended first, of cost {s.saddles[0]:.6g}; restarts=3 looks "
+                "for still better motions elsewhere"
+            )
         if self.task is not None and self.task.friction_speed is not None:
             lines.append(
                 f'  dry friction is smoothed below a speed of {self.task.friction_speed:.2g} rad/s or m/s; it is stiff, "radau 3" suits it best'
@@ -705,15 +601,6 @@ class Plan:
             )
         lines += [f"  {each}" for each in (self.chatter if self.converged else ())]
         return "\n".join(lines)
-
-
-def _spline(t: np.ndarray, y: np.ndarray) -> Spline:
-    """Return the spline through samples; its rates at the ends are those of the parabolas through three points."""
-    ends = []
-    for k in (slice(0, 3), slice(-1, -4, -1)):
-        x = t[k] - t[k][0]
-        ends.append(float(np.polyfit(x / x[-1], y[k], 2)[1] / x[-1]))
-    return Spline(tuple(t), tuple(y), tuple(ends))
 
 
 def _groups(phase: Phase) -> dict[str, list[int]]:

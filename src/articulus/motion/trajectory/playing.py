@@ -31,7 +31,7 @@ class Miss:
     Parameters
     ----------
     name : str
-        Of the state.
+        Name of the state.
     amount : float
         By how much it is off, in its own unit; infinite if it cannot be followed.
     part : float

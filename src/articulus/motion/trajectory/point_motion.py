@@ -52,7 +52,7 @@ class PointMotion(Motion):
 
     Parameters
     ----------
-    start : array, (..., n)
+    q0 : array, (..., n)
         Positions at the start.
     duration : array, (...) [s]
     least : array, (..., n) [s]
@@ -68,7 +68,7 @@ class PointMotion(Motion):
         That moves.
     """
 
-    start: np.ndarray
+    q0: np.ndarray
     duration: Any
     least: np.ndarray
     parts: np.ndarray
@@ -89,7 +89,7 @@ class PointMotion(Motion):
         """Return one of many motions."""
         rest = {
             name: getattr(self, name)[which]
-            for name in ("start", "least", "parts", "share", "ends", "jerk_limit")
+            for name in ("q0", "least", "parts", "share", "ends", "jerk_limit")
         }
         T = np.asarray(self.duration)[which]
         return replace(self, duration=T if T.ndim else float(T), **rest)
@@ -111,7 +111,7 @@ class PointMotion(Motion):
         out: Any = 0.0
         for k, (sign, weight) in enumerate(((1.0, self.share), (-1.0, 1.0 - self.share))):
             out = out + weight[..., None] * self._one(clipped, k, sign)
-        out[0] += self.start[..., None]
+        out[0] += self.q0[..., None]
         return [np.swapaxes(x, -1, -2) if np.ndim(t) else x[..., 0] for x in out]
 
     def _one(self, t: np.ndarray, which: int, sign: float) -> np.ndarray:
@@ -134,16 +134,16 @@ class PointMotion(Motion):
 
 
 def point_to_point(
-    start: Any,
-    end: Any,
+    q0: Any,
+    goal: Any,
     *,
     velocity_limit: Any,
     acceleration_limit: Any,
     jerk_limit: Any,
-    start_velocity: Any = 0.0,
-    end_velocity: Any = 0.0,
-    start_acceleration: Any = 0.0,
-    end_acceleration: Any = 0.0,
+    v0: Any = 0.0,
+    goal_velocity: Any = 0.0,
+    vdot0: Any = 0.0,
+    goal_acceleration: Any = 0.0,
     duration: float | None = None,
     mechanism: Mechanism | None = None,
 ) -> PointMotion:
@@ -151,16 +151,16 @@ def point_to_point(
 
     Parameters
     ----------
-    start, end : array, (..., n)
+    q0, end : array, (..., n)
         Positions; leading axes are many motions.
     velocity_limit, acceleration_limit, jerk_limit : number or array, (n,)
         Limits.
-    start_velocity, end_velocity, start_acceleration, end_acceleration : number or array, (..., n)
+    v0, goal_velocity, vdot0, goal_acceleration : number or array, (..., n)
         The rest of the states at the ends.
     duration : float [s]
         Time to take, in place of the least.
     mechanism : Mechanism
-        Whose joints move, if the motion is to be run, tracked or saved with its forces; every joint has a motor. Limits of forces are not looked at.
+        Whose joints move, if the motion is to be run, tracked or saved with its forces; every joint has a motor. Limits of forces are ignored.
 
     Raises
     ------
@@ -172,20 +172,20 @@ def point_to_point(
             f"point_to_point: duration = {duration!r}; expected one number of seconds for all motions"
         )
     arrays = _arrays(
-        start,
-        start_velocity,
-        start_acceleration,
-        end,
-        end_velocity,
-        end_acceleration,
+        q0,
+        v0,
+        vdot0,
+        goal,
+        goal_velocity,
+        goal_acceleration,
         velocity_limit,
         acceleration_limit,
         jerk_limit,
     )
     shape = _shape(arrays)
     pushed = bool(arrays[2].any() or arrays[5].any())
-    found = _one(arrays, shape[0], pushed) if len(shape) == 1 and duration is None else None
-    rows, durations, T, parts = found or _many(_fill(np.empty((*shape, len(ROW))), arrays), pushed, duration)
+    single = _one(arrays, shape[0], pushed) if len(shape) == 1 and duration is None else None
+    rows, durations, T, parts = single or _many(_fill(np.empty((*shape, len(ROW))), arrays), pushed, duration)
     return PointMotion(
         rows[..., 0],
         T,

@@ -55,7 +55,7 @@ class Phase:
     ----------
     name : str
     names : tuple of str
-        Of the entries of z.
+        Names of the entries of z.
     rates : dict of int to int
         For each state its place in z, and the place of its rate.
     inputs : tuple of int
@@ -65,7 +65,7 @@ class Phase:
     duration : (float, float) [s]
         Least and largest; equal if it is given.
     lower, upper : array, (n,)
-        Of z at every time.
+        Bounds of z at every time.
     scale : array, (n,)
         Size of each entry.
     start, end : (array, array), (n,) each
@@ -118,7 +118,7 @@ class Phase:
             for k in np.flatnonzero(np.maximum(lower, self.lower) > np.minimum(upper, self.upper)):
                 raise InputError(
                     f"phase '{self.name}': {self.names[k]} at {where} is to lie between {max(lower[k], self.lower[k]):g} and "
-                    f"{min(upper[k], self.upper[k]):g}: no number does. Limits exclude what is asked for"
+                    f"{min(upper[k], self.upper[k]):g}: no number does. The limits contradict each other"
                 )
 
     @property
@@ -142,7 +142,7 @@ class PhaseLink:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Phases one after the other.
+    """Phases one after another.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def ode(
         Symbol that stands for the duration in `final`.
     x_bounds, u_bounds : sequence of (float, float)
     path, at_start, at_end : dict of name to (expression, lower, upper)
-        Of x and u, at every time, at the start and at the end.
+        Constraints on x and u, at every time, at the start and at the end.
     parameters : casadi.SX
         Symbols of numbers that do not change with time and may be chosen; states without a rate, by their names in the plan.
     parameter_bounds : sequence of (float, float)
@@ -267,8 +267,8 @@ def ode(
     first, last = (_ends(each, nx, nu, bounds) for each in (start, end))
     sizes = _sizes(bounds, first, last) if scale is None else np.concatenate([scale[0], scale[0], scale[1]])
     clock = SX.sym("T") if time is None else time
-    held = [*(path or {}).values(), *(at_start or {}).values(), *(at_end or {}).values()]
-    given = [each for each in (rates, running, final, *(e for e, _, _ in held)) if each is not None]
+    conditions = [*(path or {}).values(), *(at_start or {}).values(), *(at_end or {}).values()]
+    given = [each for each in (rates, running, final, *(e for e, _, _ in conditions)) if each is not None]
     _require_known(ca.vertcat(*(ca.vec(SX(each)) for each in given)), [x, u, clock])
     return Phase(
         name,
@@ -377,7 +377,7 @@ def _constraints(z: SX, given: Mapping[str, tuple[SX, Any, Any]] | None) -> tupl
 
 @dataclass(frozen=True, eq=False)
 class GuessBetween:
-    """States (k, nx) and inputs (k, nu) at times of equal distance as a first guess, straight in between."""
+    """States (k, nx) and inputs (k, nu) at times of equal distance as an initial guess, straight in between."""
 
     x: np.ndarray
     u: np.ndarray
@@ -390,7 +390,7 @@ class GuessBetween:
 
 @dataclass(frozen=True, eq=False)
 class GuessAlong:
-    """Unknowns z (k, nz) at parts s (k,) of the duration as a first guess, straight in between."""
+    """Unknowns z (k, nz) at parts s (k,) of the duration as an initial guess, straight in between."""
 
     s: np.ndarray
     z: np.ndarray

@@ -52,6 +52,10 @@ class RecedingHorizon(Online):
         self._begun = True
         return way.u[0].copy()
 
+    def input_at(self, step: int, x: np.ndarray) -> np.ndarray:
+        """Return the planned inputs of a step of the horizon, (nu,); x is not asked for."""
+        return self.way.u[step].copy()
+
 
 FIRST = 5
 """How many times more iterations the first sample takes: nothing is planned yet."""

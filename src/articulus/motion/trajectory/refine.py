@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 MOST = 4
 """Parts into which a refinement cuts an interval at most."""
+STIFF = 1.0
+"""Error of an interval over the sizes of the states from which on it is looked whether the equations damp it."""
 
 
 def interval_errors(phase: Phase, layout: Layout, scheme: Scheme, x: np.ndarray) -> np.ndarray:
@@ -39,8 +41,31 @@ def interval_errors(phase: Phase, layout: Layout, scheme: Scheme, x: np.ndarray)
         "gp,ipn->ign", slopes[1], z[:, :, rates]
     )
     full = _with_rates(phase, at.reshape(-1, phase.size)).reshape(at.shape)
-    wrong = np.abs(full[:, :, rates] - moving) * h / state_sizes(phase, x[layout.z])
-    return wrong.max(axis=(1, 2))
+    sizes = state_sizes(phase, x[layout.z])
+    wrong = (full[:, :, rates] - moving) * h
+    errors = (np.abs(wrong) / sizes).max(axis=(1, 2))
+    if (stiff := errors > STIFF).any():
+        some = np.abs(_stiff_errors(phase, full[stiff], wrong[stiff], h[stiff])) / sizes
+        errors[stiff] = np.minimum(errors[stiff], some.max(axis=(1, 2)))
+    return errors
+
+
+def _stiff_errors(phase: Phase, z: np.ndarray, wrong: np.ndarray, h: np.ndarray) -> np.ndarray:
+    """Return what remains of errors (intervals, points, states) where the equations damp them within an interval: (I - h J)^-1 of them (Hosea & Shampine 1996).
+
+    A light wrist with dry friction comes to the speed of its force within microseconds: rates that are far off there are not states that are.
+    """
+    solved, states = determined_places(phase), phase.states
+    by_solved, by_states = state_slopes(phase)(z)
+    slopes = -np.linalg.solve(by_solved, by_states)
+    J = np.zeros((*z.shape[:2], len(states), len(states)))
+    for row, k in enumerate(states):
+        rate = phase.rates[int(k)]
+        if rate in states:
+            J[:, :, row, np.flatnonzero(states == rate)[0]] = 1.0
+        elif rate in solved:
+            J[:, :, row] = slopes[:, :, np.flatnonzero(solved == rate)[0]]
+    return np.linalg.solve(np.eye(len(states)) - h[..., None] * J, wrong[..., None])[..., 0]
 
 
 def between_points(
@@ -88,6 +113,14 @@ def residual_and_slope(phase: Phase) -> kernel.Kernel:
     slope = ca.jacobian(residual, z)[:, determined_places(phase).tolist()]
     function = ca.Function("rates", [z], [ca.densify(residual), ca.densify(slope)])
     return kernel.compile(function, ranks=((1,), (1, 2)))
+
+
+def state_slopes(phase: Phase) -> kernel.Kernel:
+    """Return the native function z -> derivatives of the equations by what they determine, and by the states."""
+    z = SX.sym("z", phase.size)
+    slope = ca.jacobian(phase.equations(z), z)
+    parts = (slope[:, determined_places(phase).tolist()], slope[:, phase.states.tolist()])
+    return kernel.compile(ca.Function("slopes", [z], [ca.densify(x) for x in parts]), ranks=((1,), (2, 2)))
 
 
 def _with_rates(phase: Phase, z: np.ndarray) -> np.ndarray:

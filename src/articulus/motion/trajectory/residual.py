@@ -23,7 +23,7 @@ class Residual:
     hertz : array, (modes,) [Hz]
         Natural frequencies with locked joints, the lowest first.
     amplitude : array, (modes,) [m]
-        Of the frame's origin at each of them: half of the whole swing.
+        Amplitude of the frame's origin at each of them: half of the whole swing.
     energy : float [J]
         That swings on.
     """
@@ -49,7 +49,7 @@ def residual_vibration(plan: Plan, frame: str) -> Residual:
     rows, places = task.modes
     if not rows.size or m.constraint_names:
         raise InputError("residual_vibration: expected an open mechanism with flexible bodies")
-    run = plan.run()
+    run = plan.run(track=False)
     end, speed = run.q[-1], run.v[-1]
     straight = end.copy()
     straight[places] = 0.0

@@ -1,7 +1,7 @@
 """Optimal motion by backward Riccati sweeps and forward rollouts: feasibility-driven differential dynamic programming.
 
 States and inputs of all steps are given first, and may contradict the dynamics: the gaps f(x(k), u(k)) - x(k + 1) close as the search
-goes on. Every iteration takes three native calls: the linear model and the cost's quadratic model of all steps; the Riccati recursion
+continues. Every iteration takes three native calls: the linear model and the cost's quadratic model of all steps; the Riccati recursion
 from the end to the start, in which inputs at their bounds are found by projected Newton steps; and rollouts with feedback for several
 step lengths of the line search, side by side. Constraints other than bounds of inputs are kept by an augmented Lagrangian (`stages`).
 
@@ -97,7 +97,7 @@ class Riccati:
     ----------
     stages : Stages
     x : array, (steps + 1, nx)
-        First guess; the first row is the state at the start.
+        Initial guess; the first row is the state at the start.
     u : array, (steps, nu)
     """
 
@@ -134,8 +134,8 @@ class Riccati:
         self._value = np.zeros((1, code.sweep.nx))
         self._stiffness = np.zeros(1)
         self._failed = np.full(1, kernel.NEVER)
-        found = self._plan[None, ::-1, n : n + code.logged]
-        self._sweep = code.sweep.on(self._value, self._stiffness, self._w[::-1], self._failed, found)
+        logged = self._plan[None, ::-1, n : n + code.logged]
+        self._sweep = code.sweep.on(self._value, self._stiffness, self._w[::-1], self._failed, logged)
         self._gains = self._plan[:N, n + nu : n + nu + nu * nx].reshape(N, nu, nx)
 
     # one iteration
@@ -315,9 +315,9 @@ def search(
     x : array, (steps + 1, nx)
         Guess of the states; that of the phase if not given.
     u : array, (steps, nu)
-        Of the inputs.
+        Initial inputs.
     tolerance : float
-        Of the cost, over its size, and of the constraints, over theirs.
+        Tolerance of the cost, over its size, and of the constraints, over theirs.
     iterations : int
         At most.
     time_limit : float [s]
@@ -538,14 +538,14 @@ def _best(nu: int, bounded: bool) -> Callable[..., Any]:
     plain = ca.Function("plain", [H, g], [-ca.mtimes(inverse, g), inverse])
     if not bounded:
         return lambda H, g, lower, upper: plain(H, g)
-    given = [H, g, lower, upper, y]
-    steep = ca.Function("steep", given, [_steep(*given)])
-    better = _newton(*given)
-    found = [ca.if_else(wrong != 0, z, 0) for z in (better, _steep(H, g, lower, upper, better))]
-    newton = ca.Function("when_steep", [wrong, *given], found)
-    held = _at_bounds(*given)
-    free = _inverse(_mask(H, held)) * ca.mtimes(1 - held, (1 - held).T)
-    kept = ca.Function("when_touching", [wrong, *given], [ca.if_else(wrong != 0, free, 0)])
+    problem = [H, g, lower, upper, y]
+    steep = ca.Function("steep", problem, [_steep(*problem)])
+    better = _newton(*problem)
+    steps = [ca.if_else(wrong != 0, z, 0) for z in (better, _steep(H, g, lower, upper, better))]
+    newton = ca.Function("when_steep", [wrong, *problem], steps)
+    at_bounds = _at_bounds(*problem)
+    free = _inverse(_mask(H, at_bounds)) * ca.mtimes(1 - at_bounds, (1 - at_bounds).T)
+    kept = ca.Function("when_touching", [wrong, *problem], [ca.if_else(wrong != 0, free, 0)])
     touching = ca.Function("touching", [lower, upper, y], [ca.mmax(ca.logic_or(y <= lower, y >= upper))])
 
     def bounded_best(H: MX, g: MX, lower: MX, upper: MX) -> tuple[MX, MX]:

@@ -45,7 +45,7 @@ class ShootingStage:
     J: np.ndarray
 
 
-class Steps:
+class ShootingSteps:
     """One step on each interval of a phase.
 
     Parameters
@@ -56,7 +56,7 @@ class Steps:
     duration : int
         Number of the duration.
     lengths : array, (intervals,)
-        Of the intervals over the duration.
+        Lengths of the intervals over the duration.
     """
 
     def __init__(
@@ -266,7 +266,7 @@ class _Dense:
 class StepEnds(_Dense):
     """Constraints of a program: states at the ends of the intervals are those of the steps; a stand-in for `FunctionBlock`."""
 
-    def __init__(self, steps: Steps) -> None:
+    def __init__(self, steps: ShootingSteps) -> None:
         self.name, self.steps = "states follow from rates", steps
         self.index = np.hstack([steps.index, steps.last[:, steps.states]])
         self.width = len(steps.states)
@@ -297,7 +297,7 @@ class StepCosts(_Dense):
 
     width = 1
 
-    def __init__(self, steps: Steps) -> None:
+    def __init__(self, steps: ShootingSteps) -> None:
         self.name, self.steps, self.index = "running cost", steps, steps.index
         self.lower = self.upper = np.zeros((len(self.index), 1))
 

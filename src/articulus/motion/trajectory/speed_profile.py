@@ -99,7 +99,7 @@ def greater(a: SX, b: Any) -> SX:
 
 
 def least(values: Any, choose: Callable[[SX, SX], SX] = lesser) -> SX:
-    """Return the least of some numbers, by halves: fewer steps one after the other."""
+    """Return the least of some numbers, by halves: fewer steps one after another."""
     items = ca.vertsplit(values) if isinstance(values, SX) else values
     half = len(items) // 2
     return choose(least(items[:half], choose), least(items[half:], choose)) if half else items[0]
@@ -114,7 +114,7 @@ def largest(values: Any) -> SX:
 def lines(motors: int, joints: int, damped: bool, rests: bool) -> kernel.Kernel:
     """Return the native function from limits to a row of the table of `Profiles`; `rests` if every point can be held at rest.
 
-    Its inputs are the coefficients of `PathLimits.coefficients` one after the other; with dampers slope and level of the line in place of
+    Its inputs are the coefficients of `PathLimits.coefficients` one after another; with dampers slope and level of the line in place of
     sqrt(x); if there are joints with limits of acceleration q' and q''; the limits of forces and accelerations; what is kept of every limit; the
     intervals before and after the point.
     """

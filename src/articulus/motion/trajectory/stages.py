@@ -351,7 +351,7 @@ class Stages:
     def merit_slopes(self) -> ca.Function:
         """(x, u, x', its derivatives by (x, u), h, multipliers, rho) -> cost, new multipliers, gradient and curvature by (x, u).
 
-        The constraints' curvature is left out, and that of x'(x, u) (Gauss-Newton). The curvature has only the entries that can differ
+        The constraints' curvature is omitted, and that of x'(x, u) (Gauss-Newton). The curvature has only the entries that can differ
         from zero.
         """
         (x, u, f), _ = self.full_symbols

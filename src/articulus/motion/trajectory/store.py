@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 
 from articulus.dynamics.mechanism import Mechanism
-from articulus.errors import ArticulusError, InputError, brief
+from articulus.errors import InputError
 from articulus.model.files.storage import StrPath
 from articulus.motion.trajectory.costs import ALL_COSTS
 from articulus.motion.trajectory.formulas import encode_function, read
@@ -29,11 +29,10 @@ from articulus.motion.trajectory.schemes import RiccatiSteps, scheme
 from articulus.motion.trajectory.stages import Stages
 from articulus.motion.trajectory.task import Task
 from articulus.simulation.results.store import (
-    DAMAGED,
     held_mechanism,
     model_text,
+    parse_dataset,
     put_files,
-    read_dataset,
     require_suffix,
     write_dataset,
     xarray_module,
@@ -133,15 +132,7 @@ def load_plan(path: StrPath, mechanism: Mechanism | None = None) -> Plan:
     mechanism : Mechanism
         Only for a plan whose mechanism could not be written as text (a joint or constraint of your own).
     """
-    data = read_dataset(path, FORMAT, "Plan.save")
-    try:
-        return _plan(path, data, mechanism)
-    except ArticulusError:
-        raise
-    except DAMAGED as error:
-        raise InputError(
-            f"{path}: found a damaged file ({brief(error)}); expected one of `Plan.save`"
-        ) from None
+    return parse_dataset(path, FORMAT, "Plan.save", lambda data: _plan(path, data, mechanism))
 
 
 def _plan(path: StrPath, data: xarray.Dataset, mechanism: Mechanism | None) -> Plan:
@@ -178,7 +169,7 @@ def _plain(value: Any) -> Any:
         kind = type(value).__name__
         if KINDS.get(kind) is not type(value):
             raise InputError(
-                f"plan: found {value!r} in the task; expected parts of articulus, others have no form in a file"
+                f"plan: found {value!r} in the task; expected parts of articulus, others cannot be written to a file"
             )
         fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if f.name != "guess"}
         if isinstance(value, Phase):
@@ -197,28 +188,28 @@ def _decode(value: Any) -> Any:
         return [_decode(each) for each in value]
     if not isinstance(value, dict):
         return value
-    made = {key: _decode(held) for key, held in value.items() if key != "kind"}
+    decoded = {key: _decode(entry) for key, entry in value.items() if key != "kind"}
     match value.get("kind"):
         case None:
-            return made
+            return decoded
         case "Function":
-            if "text" in made:
+            if "text" in decoded:
                 raise InputError(
                     "found equations as CasADi's own text, which earlier versions wrote and which can run programs when it is read; "
                     "expected a list of operations. Solve the problem again and save it"
                 )
-            return read(made)
+            return read(decoded)
         case "Phase":
-            return _phase(made)
+            return _phase(decoded)
         case "PhaseConstraint":
             return PhaseConstraint(
-                made["name"], made["function"], *(_array(made[side]) for side in ("lower", "upper"))
+                decoded["name"], decoded["function"], *(_array(decoded[side]) for side in ("lower", "upper"))
             )
         case "FramePose" | "FramePoint" as kind:
-            return KINDS[kind](**made)
+            return KINDS[kind](**decoded)
         case str(kind):
             return KINDS[kind](
-                **{key: tuple(held) if isinstance(held, list) else held for key, held in made.items()}
+                **{key: tuple(entry) if isinstance(entry, list) else entry for key, entry in decoded.items()}
             )
     raise ValueError(f"no kind {value['kind']!r}")
 

@@ -29,11 +29,12 @@ from articulus.motion.trajectory.keeping import Keep, keep_constraints
 from articulus.motion.trajectory.obstacles import Clearance, clearance_constraints
 from articulus.motion.trajectory.problem import Guess, Phase, PhaseConstraint, require_duration, span
 from articulus.motion.trajectory.quantities import quantity
+from articulus.numerics.streams import stream
 from articulus.simulation.solve.goals import FramePoint, FramePose, Goal
 from articulus.simulation.solve.inverse_kinematics import inverse_kinematics
 
 WAYPOINTS = 9
-"""Points of a line at which inverse kinematics makes a first guess."""
+"""Points of a line at which inverse kinematics makes an initial guess."""
 ALLOWED = 1e-6
 """By how much what has to hold everywhere may be off at a given end [m or 1]."""
 SETTLED = 1e-9
@@ -94,7 +95,7 @@ class Task:
     friction_speed : float [rad/s or m/s]
         Speed about which dry friction of the joints is smoothed in the equations, where it is above their own; theirs if not given.
     via : sequence of positions
-        Through which the first guess goes.
+        Through which the initial guess goes.
     acceleration_limit : dict of joint to float [rad/s^2 or m/s^2]
     jerk_limit : dict of joint to float [rad/s^3 or m/s^3]
     torque_rate_limit : dict of joint to float [N m/s or N/s]
@@ -106,7 +107,7 @@ class Task:
     parameters : dict of str to (float, float)
         Named parameters of the mechanism that the plan may choose, with their bounds.
     name : str
-        Of the phase.
+        Name of the phase.
     continues : bool
         Whether a phase before says where this one starts; q0 and v0 are estimates then.
     """
@@ -163,7 +164,7 @@ class Task:
 
     @cached_property
     def top_speed(self) -> float:
-        """Largest speed of the first guess [rad/s or m/s]."""
+        """Largest speed of the initial guess [rad/s or m/s]."""
         T = float(np.sqrt(np.prod(span(self.duration))))
         z = self._guess(self.first, self.last())(np.linspace(0, 1, 21), T)
         return float(np.abs(z[:, self.columns.v]).max())
@@ -187,7 +188,15 @@ class Task:
         names = ("q", m.nq), ("v", m.nv), ("a", m.nv), ("u", len(self.motors))
         q, v, a, u = (SX.sym(*each) for each in names)
         motion = MotionSymbols(
-            m, q, v, a, u, self._force_sizes, t, self._all_parameters(SX.sym("p", len(self.parameters)))
+            m,
+            q,
+            v,
+            a,
+            u,
+            self._force_sizes,
+            t,
+            self._all_parameters(SX.sym("p", len(self.parameters))),
+            self._limited_rates(SX.sym("rate", len(self._rate_limits))),
         )
         rows = [each.function(motion) for each in self.conditions]
         for each in self.cost:
@@ -206,7 +215,23 @@ class Task:
             self._force_sizes,
             z[c.t],
             self._all_parameters(z[c.p]),
+            self._limited_rates(z[c.jerk if self.jerk_limit else c.force_rate]),
         )
+
+    @cached_property
+    def _rate_limits(self) -> np.ndarray:
+        """Limits of jerks, or else of rates of the motors' forces, in their order in z; infinite where there is none."""
+        if self.jerk_limit:
+            return self._by_velocity(self.jerk_limit)
+        return (
+            self._by_velocity(self.torque_rate_limit)[self.motors] if self.torque_rate_limit else np.zeros(0)
+        )
+
+    def _limited_rates(self, rates: SX) -> SX:
+        """Return jerks or rates of forces over their limits, those that have one."""
+        most = self._rate_limits
+        limited = np.flatnonzero(np.isfinite(most)).tolist()
+        return rates[limited] / ca.DM(most[limited]) if limited else SX(0, 1)
 
     def _all_parameters(self, chosen: SX) -> SX:
         """Return all named parameters of the mechanism: the values of the model, and symbols for those that the plan may choose."""
@@ -250,7 +275,7 @@ class Task:
             m.description.require_independent(joint, "actuators")
         if len(set(joints)) < len(joints) or not any(_width(m, j) for j in joints):
             raise InputError(
-                f"actuators: found {', '.join(joints) or 'none of one degree of freedom'}; expected joints that move, each once, in which "
+                f"actuators: found {', '.join(joints) or 'none of one degree of dof'}; expected joints that move, each once, in which "
                 "motors act"
             )
         return joints
@@ -363,8 +388,8 @@ class Task:
         self, where: str, goals: Sequence[FramePoint | FramePose], estimate: np.ndarray | None
     ) -> np.ndarray:
         """Return a position that meets goals, (nq,)."""
-        reach = inverse_kinematics(self.mechanism, goals, q=estimate)
-        if not reach.reached:
+        reach = inverse_kinematics(self.mechanism, goals, guess=estimate)
+        if not reach.ok:
             hint = self._reach() if where == "goal" else ""
             raise InputError(
                 f"{where}: out of reach; the nearest position found is {reach.distance:.3g} m and {reach.angle:.3g} rad away. "
@@ -543,7 +568,7 @@ class Task:
             if ca.depends_on(row, t):
                 raise InputError(
                     f"mechanism: found the constraint '{name}', which changes with time; expected closed loops and others that do not. "
-                    "Motions that are given over time (Prescribed, PrescribedPoint) have no place in a plan yet"
+                    "Plans do not support motions prescribed over time (Prescribed, PrescribedPoint) yet"
                 )
 
     def look_ahead(self) -> None:
@@ -620,7 +645,7 @@ class Task:
             off = np.maximum(each.lower - found, found - each.upper)
             if off.max() > ALLOWED:
                 raise InputError(
-                    f"{where}: found {each.name} off by {off.max():.4g}; expected it kept there, as everywhere on the way"
+                    f"{where}: found {each.name} off by {off.max():.4g}; expected it to hold there, as along the whole motion"
                 )
 
     @property
@@ -702,12 +727,12 @@ class Task:
     def _limits(self, lower: np.ndarray, upper: np.ndarray) -> None:
         m, c = self.mechanism, self.columns
         for connection in m.description.connections:
-            name, held = connection.name, connection.limits
+            name, declared = connection.name, connection.limits
             if name not in m.joint_names or not _width(m, name):
                 continue
             q, v = m.q_slice(name), m.v_slice(name)
             if q.stop - q.start == v.stop - v.start:
-                for side, numbers in ((lower, held.lower), (upper, held.upper)):
+                for side, numbers in ((lower, declared.lower), (upper, declared.upper)):
                     if numbers:
                         side[c.q][q] = values_of(numbers)
             upper[c.v][v] = self._speed(connection)
@@ -823,7 +848,7 @@ class Task:
         rigid = np.ones(m.nv)
         rigid[self.modes[0]] = 0.0
         made = []
-        for r in np.random.default_rng(seed).uniform(-1, 1, (count, m.nv)):
+        for r in stream(seed).uniform(-1, 1, (count, m.nv)):
             q = m.integrate_position(first, whole / 2 + rigid * size * r * (0.25 / np.abs(r).max() + 0.5))
             made.append(np.clip(q, lower[self.columns.q], upper[self.columns.q])[None, :])
         return made
@@ -842,7 +867,7 @@ class Task:
             assert points is not None
             passed = [steps[0]]
             for point in points[1:-1]:
-                q = inverse_kinematics(m, FramePoint(line.frame, point), q=q).q
+                q = inverse_kinematics(m, FramePoint(line.frame, point), guess=q).q
                 passed.append(m.position_difference(first, q))
             steps = np.array([*passed, steps[1]])
         s = np.linspace(0, 1, len(steps))
@@ -851,7 +876,7 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class SmoothGuess:
-    """A first guess along steps from a position that begins and ends at rest, with the forces of inverse dynamics.
+    """An initial guess along steps from a position that begins and ends at rest, with the forces of inverse dynamics.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ class Level:
     Parameters
     ----------
     meshes : tuple of array
-        Of each phase, from 0 to 1.
+        Meshes of each phase, from 0 to 1.
     program : NonlinearProgram
     layouts : tuple of Layout
     solution : Solution
@@ -81,12 +81,12 @@ def on_mesh(
             start[layout.duration] = T
     else:
         start = np.concatenate([_move_to_mesh(before, k, layout) for k, layout in enumerate(layouts)])
-        found = newton(program, start, tolerance=settings.tolerance, time_limit=settings.time_limit)
-        if found.converged:
+        solution = newton(program, start, tolerance=settings.tolerance, time_limit=settings.time_limit)
+        if solution.converged:
             return Level(
-                meshes, program, tuple(layouts), found, _difference(problem, before, layouts, found.x)
+                meshes, program, tuple(layouts), solution, _difference(problem, before, layouts, solution.x)
             )
-    found = solve(
+    solution = solve(
         program,
         start,
         tolerance=settings.tolerance,
@@ -97,9 +97,9 @@ def on_mesh(
     error = (
         np.inf
         if before is None or not before.solution.converged
-        else _difference(problem, before, layouts, found.x)
+        else _difference(problem, before, layouts, solution.x)
     )
-    return Level(meshes, program, tuple(layouts), found, error)
+    return Level(meshes, program, tuple(layouts), solution, error)
 
 
 def _move_to_mesh(before: Level, phase: int, layout: Layout) -> np.ndarray:
@@ -142,11 +142,11 @@ def solve_weak(
     ----------
     problem : Problem
     scheme : Scheme
-        Of finite elements in time.
+        Scheme of finite elements in time.
     settings : PlanSettings
         Elements of each phase, and the estimated error up to which they are halved further.
     durations : sequence of float [s]
-        Of the phases, to begin with; those of `first_guess` if not given.
+        Initial durations of the phases; those of `first_guess` if not given.
     rounds : int
         Most such halvings.
     """
@@ -180,7 +180,7 @@ def costates(program: NonlinearProgram, layout: Layout, phase: int, solution: So
     ----------
     program : NonlinearProgram
     layout : Layout
-        Of the phase.
+        Layout of the phase.
     phase : int
         Its number.
     solution : Solution

@@ -43,7 +43,7 @@ class WaypointMotion(Motion):
     visits : array of int
         Which of the times the points are passed at.
     limits : array, (3, n)
-        Of speed, acceleration and jerk.
+        Limits of speed, acceleration and jerk.
     mechanism : Mechanism or None
         That moves.
     """
@@ -96,8 +96,8 @@ def waypoints(
     acceleration_limit: Any,
     jerk_limit: Any,
     intervals: int = 8,
-    start_velocity: Any = 0.0,
-    end_velocity: Any = 0.0,
+    v0: Any = 0.0,
+    goal_velocity: Any = 0.0,
     mechanism: Mechanism | None = None,
 ) -> WaypointMotion:
     """Return the fastest motion through points, with accelerations of zero at both ends.
@@ -111,10 +111,10 @@ def waypoints(
     intervals : int
         Intervals with constant jerk between two points; with 1 the motion is the fastest cubic spline through the points, which has one knot more next to
         each end.
-    start_velocity, end_velocity : number or array, (n,)
+    v0, goal_velocity : number or array, (n,)
         Speeds at the ends.
     mechanism : Mechanism
-        Whose joints move, if the motion is to be run, tracked or saved with its forces; every joint has a motor. Limits of forces are not looked at.
+        Whose joints move, if the motion is to be run, tracked or saved with its forces; every joint has a motor. Limits of forces are ignored.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def waypoints(
     for name, limit in zip(given, limits):
         if not (limit > 0).all():
             raise InputError(f"waypoints: {name} = {limit.tolist()}; expected numbers above zero")
-    given = {"start_velocity": start_velocity, "end_velocity": end_velocity}
+    given = {"v0": v0, "goal_velocity": goal_velocity}
     ends = np.array([_per_joint(x, n, name) for name, x in given.items()])
     if (np.abs(ends) > limits[0]).any():
         raise InputError(

@@ -50,7 +50,7 @@ class BeamAssembly:
     Attributes
     ----------
     inertia : array, (nodes, 6, 6)
-        Of each node in its own axes, angular part first.
+        Inertia of each node in its own axes, angular part first.
     free : array of int
         Displacements that no support holds, among 6 a node.
     """

@@ -121,7 +121,7 @@ class Beam:
         start : sequence of 3 floats [m]
             Node 0.
         direction, y : sequence of 3 floats
-            Of the beam, and of the section's y (its part across the beam counts).
+            Directions of the beam, and of the section's y (its part across the beam counts).
         """
         _require_positive("length", length)
         _require_elements(elements)

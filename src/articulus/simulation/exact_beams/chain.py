@@ -156,7 +156,7 @@ class BeamChain:
     def modes(self, held: Sequence[int] = ()) -> tuple[Array, Array]:
         """Return frequencies [rad/s] and shapes, (count, nodes), of the straight chain at rest, with some nodes held.
 
-        Gravity is left out.
+        Gravity is omitted.
         """
         M, K, _ = self._integrals
         free = np.setdiff1d(np.arange(self.nodes), held)
@@ -207,7 +207,7 @@ class BeamChain:
         )
 
     def _inertia_forces(self, theta: SX, rates: SX, accelerations: SX) -> SX:
-        """Return the left side of eq. 6 of the source less the weight, (nodes,) [N m]."""
+        """Return the left side of eq. 6 of the source minus the weight, (nodes,) [N m]."""
         M, K, S = (ca.DM(each) for each in self._integrals)
         c, s = ca.cos(theta), ca.sin(theta)
         cosine = ca.mtimes(c, c.T) + ca.mtimes(s, s.T)

@@ -151,9 +151,9 @@ def simulate(
     q, v = whole.at(0.0)
     q = q if q0 is None else _reshape("q0", q0, q)
     v = v if v0 is None else _reshape("v0", v0, v)
-    held = np.ones(v.size, dtype=bool)
-    held[whole.free] = False
-    v.ravel()[held] = 0.0
+    fixed = np.ones(v.size, dtype=bool)
+    fixed[whole.free] = False
+    v.ravel()[fixed] = 0.0
     state = method.start(motion, 0.0, q.ravel(), v.ravel())
     t, kept = np.linspace(0.0, t_end, steps + 1), [state]
     momentum = None if beam.supports else MomentumProjection(whole, state)

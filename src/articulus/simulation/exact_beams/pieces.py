@@ -23,7 +23,7 @@ class Pieces:
     lengths : array, (elements,) [m]
     stiffness : array, (elements, 6, 6)
     inertia : array, (nodes, 6, 6)
-        Of each node in its own axes, angular part first.
+        Inertia of each node in its own axes, angular part first.
     """
 
     undeformed: Array

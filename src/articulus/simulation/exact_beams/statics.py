@@ -42,7 +42,7 @@ def static(
     tolerance : float
         Newton's iteration ends when no displacement changes by more than this [rad, and part of the beam's length].
     max_iterations : int
-        Of each step.
+        Largest number of iterations of each step.
 
     Raises
     ------

@@ -22,7 +22,7 @@ class Tangents:
     ----------
     states : array, (samples, nc + nd)
     tangents : array, (directions, samples, nx)
-        Of the entries of (c, d) that have one.
+        Tangents of the entries of (c, d) that have one.
     """
 
     states: np.ndarray

@@ -20,7 +20,7 @@ from articulus.simulation.gradients.variables import variables
 from articulus.simulation.loop.functions import ARGUMENTS, System
 from articulus.simulation.running.specification import Specification
 
-WAYS = ("auto", "forward", "adjoint")
+MODES = ("auto", "forward", "adjoint")
 FEW = 8
 """Parameters up to which forward tangents take less time than an adjoint: those of one vector of lanes."""
 
@@ -37,14 +37,14 @@ class Gradient:
         What it is differentiated by.
     gradient : array, (names,)
         Derivatives, each in the unit of the figure over that of its parameter.
-    way : str
+    mode : str
         How they were found, "forward" or "adjoint".
     """
 
     value: float
     names: tuple[str, ...]
     gradient: np.ndarray
-    way: str
+    mode: str
 
     def __getitem__(self, name: str) -> float:
         """Return the derivative by one name."""
@@ -55,27 +55,27 @@ class Gradient:
     def __str__(self) -> str:
         width = max(map(len, self.names))
         rows = [f"  {name:<{width}}  {x: .6g}" for name, x in zip(self.names, self.gradient)]
-        return "\n".join([f"figure {self.value:.6g}, derivatives by ({self.way})", *rows])
+        return "\n".join([f"figure {self.value:.6g}, derivatives by ({self.mode})", *rows])
 
 
 def gradient(
     setup: Specification,
     figure: Figure | str | Callable[[Any], Any],
     parameters: Sequence[str] | str | None = None,
-    way: str = "auto",
+    mode: str = "auto",
 ) -> Gradient:
     """Return a figure of a run and its exact derivatives; see `Loop.gradient`."""
-    if way not in WAYS:
-        raise InputError(f"gradient: way '{way}'; {did_you_mean(str(way), WAYS)}")
+    if mode not in MODES:
+        raise InputError(f"gradient: mode '{mode}'; {did_you_mean(str(mode), MODES)}")
     if not setup.single:
         raise InputError(
             "gradient: found a batch of runs; expected one run, for which q0, v0 and params hold one value each"
         )
     given = figure if isinstance(figure, Figure) else Final(figure)
     by = variables(setup, parameters)
-    asked = Asked.of(setup.system, given)
+    asked = FigureExpression.of(setup.system, given)
     runner = setup.runner()
-    if way == "adjoint" or (way == "auto" and len(by.names) > FEW):
+    if mode == "adjoint" or (mode == "auto" and len(by.names) > FEW):
         steps = Steps(runner, (), asked.work)
         at = steps.samples[-1:] if given.ends else steps.samples
         states, kept = states_at(steps, at)
@@ -100,7 +100,7 @@ def gradient(
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class FigureExpression:
     """The expression of a figure with its derivatives by state and parameters."""
 
     function: ca.Function
@@ -108,7 +108,7 @@ class Asked:
     work: bool
 
     @classmethod
-    def of(cls, system: System, figure: Figure) -> Asked:
+    def of(cls, system: System, figure: Figure) -> FigureExpression:
         """Return the expression of a figure; kept by the equations where it has a name."""
         kept = system.__dict__.setdefault("_figures", {})
         if figure.of in kept:

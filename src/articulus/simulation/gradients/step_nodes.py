@@ -27,7 +27,7 @@ from articulus.simulation.running.native_engine import INSIDE, NativeEngine
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
+class StepNode:
     """A function of (c, d, p, w, t, h) with its derivatives by the states that a tangent has, the held values and chosen parameters.
 
     Parameters
@@ -39,7 +39,7 @@ class Node:
     derivative : casadi.Function
         (c, d, p, w, t, h) -> y, entries of the derivative that are not always zero.
     pattern : casadi.Sparsity
-        Of the derivative, (rows, states + held values + parameters).
+        Pattern of the derivative, (rows, states + held values + parameters).
     system : System, optional
         Whose equations give the derivatives of its rate.
     """
@@ -51,7 +51,7 @@ class Node:
     system: System | None = None
 
     @classmethod
-    def rate(cls, system: System, states: np.ndarray, chosen: Sequence[int]) -> Node:
+    def rate(cls, system: System, states: np.ndarray, chosen: Sequence[int]) -> StepNode:
         """Return the node of the rate of c: of trees of few joints by their equations, else as any other."""
         if not has_short_rate(system):
             return cls.of(system.rhs, states, states, chosen)
@@ -62,7 +62,9 @@ class Node:
         return cls(system.rhs, states, made, whole.sparsity(), system)
 
     @classmethod
-    def of(cls, function: ca.Function, rows: np.ndarray, states: np.ndarray, chosen: Sequence[int]) -> Node:
+    def of(
+        cls, function: ca.Function, rows: np.ndarray, states: np.ndarray, chosen: Sequence[int]
+    ) -> StepNode:
         """Return the node of a function; `states` are the entries of c that have a tangent, `chosen` those of p."""
         kind: Any = SX if function.is_a("SXFunction") else MX
         symbols = [kind.sym(name, function.numel_in(i)) for i, name in enumerate(ARGUMENTS)]
@@ -115,7 +117,7 @@ class StepNodes:
     ----------
     states : array of int
         Entries of c that have a tangent.
-    updates, stages : list of Node
+    updates, stages : list of StepNode
         Maps of sampled components; the nodes of the method and the return onto the constraints, in the order in which they are called.
     """
 
@@ -128,17 +130,17 @@ class StepNodes:
             kept[at] = work
         self.states = np.flatnonzero(kept)
         everything = np.arange(system.nd)
-        self.updates = [Node.of(u.function, everything, self.states, chosen) for u in system.updates]
+        self.updates = [StepNode.of(u.function, everything, self.states, chosen) for u in system.updates]
         if isinstance(engine.method, Method):
-            rate = Node.rate(system, self.states, chosen)
+            rate = StepNode.rate(system, self.states, chosen)
             self.stages = [rate] * _calls(engine.method)
             if system.correction is not None:
-                self.stages.append(Node.of(system.correction, self.states, self.states, chosen))
+                self.stages.append(StepNode.of(system.correction, self.states, self.states, chosen))
         else:
-            self.stages = [Node.of(engine.single_step(), self.states, self.states, chosen)]
+            self.stages = [StepNode.of(engine.single_step(), self.states, self.states, chosen)]
 
     @property
-    def nodes(self) -> list[Node]:
+    def nodes(self) -> list[StepNode]:
         """All nodes of a step in the order in which they are called."""
         return [*self.updates, *self.stages]
 
@@ -152,7 +154,7 @@ class StepNodes:
         c, d, p, w, t, h = symbols
         fires, found, seen = MX.sym("fires", len(self.updates)), [], []
 
-        def call(node: Node, c: MX, d: MX, t: MX) -> MX:
+        def call(node: StepNode, c: MX, d: MX, t: MX) -> MX:
             y, by = node.derivative.call([c, d, p, w, t, h])
             found.append(by)
             seen.extend([c, d, t])
@@ -168,7 +170,7 @@ class StepNodes:
             "linearization", [*symbols, fires], out, [*ARGUMENTS, "fires"], ["by", "points"][: len(out)]
         )
 
-    def _advance(self, call: Callable[[Node, Any, Any], Any], c: Any, t: Any, h: Any) -> Any:
+    def _advance(self, call: Callable[[StepNode, Any, Any], Any], c: Any, t: Any, h: Any) -> Any:
         """Return c after the step; `call` gives the value of a node at (c, t)."""
         method, ahead = self.engine.method, list(self.stages)
         if not isinstance(method, Method):
@@ -205,7 +207,7 @@ class StepNodes:
         first = len(self.updates)
         given = list(zip(self._matrices(by)[first:], extra[first:]))
 
-        def call(node: Node, state: SX, at: Any) -> SX:
+        def call(node: StepNode, state: SX, at: Any) -> SX:
             matrix, pushed = given.pop(0)
             return ca.mtimes(matrix, ca.vertcat(state, d, e)) + pushed
 

@@ -13,7 +13,7 @@ import numpy as np
 from casadi import SX
 
 from articulus import kernel
-from articulus.errors import InputError, NumericalError, UnsupportedOperation, did_you_mean
+from articulus.errors import NumericalError, UnsupportedOperation
 from articulus.simulation.gradients.step_nodes import StepNodes, compile_columns
 from articulus.simulation.loop.functions import System
 from articulus.simulation.running.native_engine import NativeEngine
@@ -55,7 +55,7 @@ class Steps:
     Parameters
     ----------
     runner : Runner
-        Of a run that is ready to go.
+        Runner that is ready to go.
     chosen : sequence of int
         Entries of p by which derivatives are wanted.
     work : bool
@@ -216,7 +216,7 @@ class Made:
         return recurrence([(x, p, given, k)], [out], own + n.nx)
 
     def pull(self, k: int, chosen: tuple[int, ...]) -> kernel.Kernel:
-        """Return the native code of `Node.pull` of the node k."""
+        """Return the native code of `StepNode.pull` of the node k."""
         if (k, chosen) not in self._pulls:
             self._pulls[k, chosen] = compile_columns(self.nodes.nodes[k].pull(chosen))
         return self._pulls[k, chosen]
@@ -255,12 +255,3 @@ def as_native(runner: Runner) -> NativeEngine:
             f"gradient: method '{runner.method}' {reason}; expected explicit steps of fixed length, such as rk4"
         )
     return engine
-
-
-def parameter_places(system: System, names: Sequence[str]) -> list[int]:
-    """Return where named parameters are in p; refuse an unknown one."""
-    known = [p.name for p in system.network.parameters]
-    for name in names:
-        if name not in known:
-            raise InputError(f"gradient: no parameter '{name}'; {did_you_mean(name, known)}")
-    return [known.index(name) for name in names]

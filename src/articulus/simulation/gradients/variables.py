@@ -125,8 +125,8 @@ def _require_still_start(setup: Specification, parameters: Sequence[str], starts
         nudged = setup.with_params({name: float(value[0]) * (1 + NUDGE) or NUDGE})
         if not np.max(np.abs(_start(nudged) - c[0])[: len(sizes)] / sizes, initial=0.0) <= SAME_START:
             raise UnsupportedOperation(
-                f"gradient: the parameter '{name}' moves the start in which the loops are closed; expected parameters that leave the "
-                "geometry of the loops as it is, such as masses and gains"
+                f"gradient: the parameter '{name}' moves the start in which the loops are closed; expected parameters that do not "
+                "change the geometry of the loops, such as masses and gains"
             )
 
 

@@ -26,7 +26,7 @@ FIRST = 1e-3
 
 @dataclasses.dataclass(frozen=True)
 class AdaptiveState:
-    """State of an adaptive integration between two steps: a run that is resumed from it repeats the same bits.
+    """State of an adaptive integration between two steps: a run that is resumed from it is bit-identical.
 
     Parameters
     ----------
@@ -264,7 +264,7 @@ class Adaptive(Integrator):
         project: Projection | None = None,
         limit: Limit | None = None,
     ) -> IntegrationSolution:
-        """Return the solution from a state to t1 [s]; see `integrate`. It goes on from `solution.state` of another.
+        """Return the solution from a state to t1 [s]; see `integrate`. It continues from `solution.state` of another.
 
         Parameters
         ----------

@@ -87,7 +87,7 @@ class Sdirk(Integrator):
         sigma: float,
         kept: Any,
     ) -> tuple[np.ndarray, Any, int]:
-        """Return x with E(t, x, sigma (x - base)) = 0 from a first guess, the factored matrix and the count of iterations."""
+        """Return x with E(t, x, sigma (x - base)) = 0 from an initial guess, the factored matrix and the count of iterations."""
         size = np.inf
         for iteration in range(1, self.max_iterations + 1):
             dx, kept = problem.correction(t, x, sigma * (x - base), sigma, kept)

@@ -49,7 +49,7 @@ class SecondOrderProblem:
         From q and dq, (..., nv), to the position that is reached when the velocity is dq for one second; exact on the
         group of rotations for quaternions.
     momentum : Momentum, optional
-        Of what floats.
+        Momentum of floating bodies.
     """
 
     acceleration: Callable[[Array, Array, Array], Array]

@@ -200,7 +200,7 @@ class Idas(Sundials):
     keeps_constraints = True
     options: ClassVar = {"first_time": 1e-6, "suppress_algebraic": True}
     """The search for a consistent start takes its scale from the first; a long one ends in rounding. z follows from x and
-    is left out of the error test: multipliers that peak at a singular position would stop the run there."""
+    is omitted of the error test: multipliers that peak at a singular position would stop the run there."""
 
     def prepare(
         self, dae: ca.Function, fractions: Sequence[float] = (1.0,)

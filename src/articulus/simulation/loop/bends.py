@@ -20,7 +20,7 @@ SIGNED = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_FMIN, ca.OP_FMAX)
 """Operations that bend or jump where their two inputs are equal."""
 ROUNDED = (ca.OP_FLOOR, ca.OP_CEIL)
 POINTS = 257
-"""Points between two bends at which what is not a straight line is looked at."""
+"""Points between two bends at which what is not a straight line is examined."""
 MOST = 20_000
 """Bends of one operation beyond which it is left to the control of the error."""
 LONGEST = 20_000

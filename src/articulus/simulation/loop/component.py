@@ -53,6 +53,9 @@ class Scope(Protocol):
         Like `vdot`, it may be measured, not fed back without sampling.
         """
 
+    def multipliers(self, constraint: str) -> SX:
+        """Return the multipliers of a constraint's rows: minus the forces along them. They may be measured, not fed back without sampling."""
+
     # states
 
     def state(self, name: str, initial: Any) -> SX:

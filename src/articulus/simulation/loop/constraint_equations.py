@@ -181,7 +181,7 @@ class ClosingEquations:
 
     @property
     def _compliance(self) -> np.ndarray:
-        """What a unit multiplier lets each row give way, (m,)."""
+        """What a unit multiplier lets each row yield, (m,)."""
         return 1 / (DUAL * np.array(ca.DM(self.masses)).ravel())
 
     def beginning(self, frames: Sequence[str]) -> ca.Function:
@@ -212,8 +212,8 @@ class ClosingEquations:
             displaced = displacement(self.description)
             whole = len(self.names) < PIECES_FROM
             written = _as_it_is if whole else self._write_out
-            found = self._branches(()).projection(s, self._compliance, 2, displaced, written)
-            graph = ca.Function("projection", [s.q, s.v, s.t, s.active, s.p], list(found))
+            projected = self._branches(()).projection(s, self._compliance, 2, displaced, written)
+            graph = ca.Function("projection", [s.q, s.v, s.t, s.active, s.p], list(projected))
             return self._write_out(graph) if whole else graph
         tree, d, on = self.tree, self.description, self._on()
         G = ca.mtimes(ca.diag(on), self.rows.G)

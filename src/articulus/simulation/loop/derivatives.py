@@ -6,7 +6,7 @@ With the state c, held values d and small inputs u the loop is (`system.System`)
 
 All derivatives are those of the equations themselves, by algorithmic differentiation, evaluated by the CasADi virtual
 machine. Inputs are forces on the joints ("tau"), commands ("u"), signals where they are read, noise ("w") and parameters ("p."); a loop can be
-cut at commands and signals. Time and switches of constraints are held fixed. What is no state of motion is left out: the integrals of
+cut at commands and signals. Time and switches of constraints are held fixed. What is no state of motion is omitted: the integrals of
 power, the length of quaternions (displacements are in the directions of the velocities), and directions that the constraints
 forbid, as in `dynamics.small_motions.closed_model`; those of the first of many states are free at all of them.
 """
@@ -163,7 +163,7 @@ class LoopDerivatives:
     def _locate(self, name: str, places: dict[str, int]) -> list[tuple[str, int]]:
         """Return where the entries of an input are: in "p", the parameters, or in "w", the noise."""
         if name == "tau":
-            return [("p", places[f"_push_{k}"]) for k in joint_freedoms(self.system.description)]
+            return [("p", places[f"_push_{k}"]) for k in joint_dofs(self.system.description)]
         if name == "w":
             return [("w", k) for k in range(self.system.nw)]
         if name.startswith("p."):
@@ -195,7 +195,7 @@ class LoopDerivatives:
         push = kind.zeros(self._nv)
         if "tau" in self.sizes:  # what is pushed with is no force of the loop's own
             first = list(itertools.accumulate(self.sizes.values(), initial=0))[list(self.sizes).index("tau")]
-            push[joint_freedoms(s.description)] = u[first : first + self.sizes["tau"]]
+            push[joint_dofs(s.description)] = u[first : first + self.sizes["tau"]]
         shown = {name: ca.vec(y) - (push if name == "tau" else 0) for name, y in zip(names, values)}
         out = [rate[0], ca.vertcat(kind(0, 1), *shown.values()), *(d[0] for d in renewed)]
         found = [*(ca.densify(ca.jacobian(y, x)) for y in out), ca.densify(rate[0])]
@@ -335,10 +335,12 @@ class LoopDerivatives:
         )
         out = [empty] * len(x)
         if s.closing is not None:
-            found = _values(self._rows, len(x), x[:, s.places["q"]], x[:, s.places["v"]], t, p[:, :count])
+            matrices = _values(self._rows, len(x), x[:, s.places["q"]], x[:, s.places["v"]], t, p[:, :count])
             for k, holding in enumerate(map(self._holding, x)):
-                G, by_q, g_by_p, by_p = (m[k][holding] for m in found)
-                plain = d.scales(dict(zip([q.name for q in d.parameters], p[k]))).plain(found[0][k])[holding]
+                G, by_q, g_by_p, by_p = (m[k][holding] for m in matrices)
+                plain = d.scales(dict(zip([q.name for q in d.parameters], p[k]))).plain(matrices[0][k])[
+                    holding
+                ]
                 out[k] = DerivativeRows(G, by_q, g_by_p, by_p, d.holonomic_rows[holding], plain)
         if s.network.stops:
             resting = x[:, s.nc :][:, s.held_places["resting"]] > 0
@@ -357,8 +359,8 @@ class LoopDerivatives:
         return np.array([name in on for name in s.closing.names], dtype=bool)
 
     def _states(self, free: Sequence[int]) -> tuple[str, ...]:
-        freedoms = self.system.description.coordinate_names(rates=True)
-        names = [f"{kind}.{name}" for kind in "qv" for name in freedoms] + list(self._own.values())
+        dofs = self.system.description.coordinate_names(rates=True)
+        names = [f"{kind}.{name}" for kind in "qv" for name in dofs] + list(self._own.values())
         return (*(names[k] for k in free), *self._held.values())
 
     def _require_finite(self, rate: np.ndarray, updates: Sequence[np.ndarray], t: float) -> None:
@@ -374,7 +376,7 @@ class LoopDerivatives:
                 )
 
 
-def joint_freedoms(description: Description) -> list[int]:
+def joint_dofs(description: Description) -> list[int]:
     """Return the degrees of freedom on which forces u act: those of joints, without those of modes."""
     return sorted(k for at in description.v_slices.values() for k in _range(at))
 
@@ -432,7 +434,7 @@ def _require_same(
     if rows.G.shape != first.G.shape or (rows.holonomic != first.holonomic).any():
         raise InputError(
             f"linearize: at operating point {k} {len(rows.G)} rows of constraints and stops hold; expected the {len(first.G)} of the "
-            "first point. Linearize it by itself"
+            "first point. Linearize it separately"
         )
     worst = max(
         (p.condition(g) for p, g in zip(chosen, (rows.plain[rows.holonomic], rows.plain)) if p.rows),
@@ -441,7 +443,7 @@ def _require_same(
     if not worst <= ILL_CONDITIONED:
         raise InputError(
             f"linearize: at operating point {k} the states of the first one are not independent (condition {worst:.1e}, expected at "
-            f"most {ILL_CONDITIONED:g}). Linearize it by itself"
+            f"most {ILL_CONDITIONED:g}). Linearize it separately"
         )
 
 

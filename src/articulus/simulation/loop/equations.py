@@ -174,7 +174,7 @@ class Network:
     Attributes
     ----------
     parameters : tuple of Parameter
-        Of the mechanism, then those that only components use, then those that only events use.
+        Parameters of the mechanism, then those that only components use, then those that only events use.
     command_names : tuple of str
         One for each actuator; where there is none, one for each degree of freedom.
     driven : bool
@@ -210,6 +210,7 @@ class Network:
         )
         self.vdot = SX.sym("vdot", description.nv)
         self.reactions = SX.sym("reactions", 6 * len(description.connections))
+        self.multipliers = SX.sym("multipliers", len(description.constraint_rows))
         self.noise: list[SX] = []
         self.signals: dict[str, SX] = {}
         self.commands = SX.zeros(len(self.command_names))
@@ -283,7 +284,7 @@ class Network:
                     Finding(
                         f"component '{component.name}'",
                         "`s.stores`, `s.dissipates` or `s.supplies` in a sampled component",
-                        "a continuous one, as forces that are held between instants do not follow its energy",
+                        "a continuous one, because forces that are constant between instants do not follow its energy",
                     )
                 )
             fired = effects
@@ -459,7 +460,7 @@ class Network:
 
     def check_feedback(self) -> None:
         """Raise when a force rests on the accelerations that it makes, or a component was refused."""
-        answers = ca.vertcat(self.vdot, self.reactions)
+        answers = ca.vertcat(self.vdot, self.reactions, self.multipliers)
         for component, effects in zip(self.components, self.effects):
             loads = (*effects.forces.values(), *effects.wrenches.values(), *effects.modal.values())
             asked = loads if effects.command is None else (*loads, effects.command)
@@ -521,6 +522,13 @@ class _Scope:
         self._slice(joint, self.description.v_slices)
         row = next(i for i, c in enumerate(self.description.connections) if c.name == joint)
         return self.network.reactions[6 * row : 6 * row + 6]
+
+    def multipliers(self, constraint: str) -> SX:
+        d = self.description
+        owners = [c.name for c in d.constraints for _ in c.row_names(d)]
+        if constraint not in owners:
+            raise self._error(unknown_name("constraint", constraint, owners))
+        return self.network.multipliers[[i for i, owner in enumerate(owners) if owner == constraint]]
 
     def number(self, x: Number) -> SX:
         return self.network.number(x)

@@ -4,7 +4,7 @@ With v = 0 at a fixed time, the unknowns are q, the states s of components and t
 
     v'(q, s, d) = 0,   s'(q, s, d) = 0,   d = r(q, s, d),   g(q) = 0
 
-r: all sampled components, one after the other; g: residuals of the constraints. Newton's method with exact derivatives; where it
+r: all sampled components, one after another; g: residuals of the constraints. Newton's method with exact derivatives; where it
 does not get there, the way of a heavily damped motion, q' = v'(q, s, d) instead of q'' = v', with implicit steps that grow as the
 imbalance falls: it leads downhill, to a stable state of rest, and ends as Newton's method. Commands u
 may be unknown, too (`trim`): then joints move only as far as no commands can hold them, and v is what is given.
@@ -31,7 +31,7 @@ from articulus.errors import NumericalError
 from articulus.linear import LinearModel
 from articulus.numerics.newton import SMALL_MOTION, least_step, newton
 from articulus.simulation.loop.functions import System
-from articulus.simulation.solve.assembly import modal_freedoms
+from articulus.simulation.solve.assembly import modal_dofs
 
 MARGIN = 1e-7
 """Real part of a pole over the size of the largest, below which it counts as not growing [-]: rounding splits double poles at zero by
@@ -273,7 +273,7 @@ class LoopRest:
         moving = np.append(self._moving, others)
         if not self.commands:
             return least_step(every, -residual[kept], moving, rows[kept], unknowns)
-        joints = np.append(~modal_freedoms(self.mechanism), ~others)
+        joints = np.append(~modal_dofs(self.mechanism), ~others)
         plain = every * unknowns / rows[kept][:, None]
         return unknowns * _least_moved(plain, -residual[kept] / rows[kept], moving & joints, moving & ~joints)
 

@@ -1,4 +1,4 @@
-"""Momentum of bodies that float: what hangs on a free joint to the ground, in axes that do not move.
+"""Momentum of bodies that float: what is attached to a free joint to the ground, in axes that do not move.
 
 With P = (M v)_b, the rows of the free joint b, which are moment and force about the body's origin in its axes, and the joint's
 pose (R, p),

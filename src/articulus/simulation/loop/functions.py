@@ -77,7 +77,7 @@ class System:
     c0, d0 : array
         Initial values.
     sizes : tuple of int
-        Of c, d, p, w, t and h; the first four are also nc, nd, np and nw.
+        Sizes of c, d, p, w, t and h; the first four are also nc, nd, np and nw.
     recurrences : dict
         Native time loops made so far, by method and length of its history.
     """
@@ -170,6 +170,15 @@ class System:
         time = ca.if_else(closing, ca.if_else(root >= 0, ends, turns), NEVER)
         out = [ca.cse(ca.fmin(ca.mmin(time), NEVER))]
         return ca.Function("meeting", [*self.arguments, rate], out, [*ARGUMENTS, "rate"], ["time"])
+
+    @functools.cached_property
+    def gaps(self) -> ca.Function | None:
+        """(c, d, p, w, t, h) -> the gaps of all components that may meet something, negative while they do; None without any."""
+        found = [x for effects in self.network.effects for gap in effects.gaps for x, _ in gap()]
+        if not found:
+            return None
+        out = [ca.cse(ca.densify(ca.vertcat(*map(SX, found))))]
+        return ca.Function("gaps", self.arguments, out, list(ARGUMENTS), ["gaps"])
 
     @functools.cached_property
     def noisy(self) -> bool:
@@ -408,6 +417,8 @@ class System:
     def _with_reactions(self, expression: SX) -> SX:
         """Return an expression with the joint reactions put in: those under all wrenches and closure forces."""
         net = self.network
+        if net.multipliers.numel() and ca.depends_on(expression, net.multipliers):
+            expression = ca.substitute(expression, net.multipliers, self.multipliers)
         if not ca.depends_on(expression, net.reactions):
             return expression
         wrenches = net.wrenches()

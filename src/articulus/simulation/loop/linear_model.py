@@ -12,7 +12,7 @@ from articulus.errors import InputError, UnsupportedOperation, did_you_mean, dou
 from articulus.linear import LinearModels, Ports
 from articulus.linear.connect import select
 from articulus.model.mechanism.expression import evaluate
-from articulus.simulation.loop.derivatives import Linear, joint_freedoms, loop_derivatives
+from articulus.simulation.loop.derivatives import Linear, joint_dofs, loop_derivatives
 from articulus.simulation.loop.functions import System
 from articulus.simulation.loop.multirate import needed_states, over_period
 from articulus.simulation.loop.outputs import Outputs
@@ -36,7 +36,7 @@ def require_derivatives(system: System, outside: PythonController | None) -> Non
         )
     if system.closing is not None and system.form.own:
         raise UnsupportedOperation(
-            f"linear: the form '{system.form.name}' has states of its own besides q and v; expected a run with another form "
+            f"linear: the form '{system.form.name}' has further states besides q and v; expected a run with another form "
             "of loops"
         )
 
@@ -56,7 +56,7 @@ def _entries(system: System, name: str, size: int) -> tuple[Sequence[str], Seque
     """Return names and units of the entries of an input."""
     if name == "tau":
         d = system.description
-        forces, pushed = force_signal(d, np.zeros((0, d.nv))), joint_freedoms(d)
+        forces, pushed = force_signal(d, np.zeros((0, d.nv))), joint_dofs(d)
         return [forces.columns[k] for k in pushed], [forces.units[k] for k in pushed]
     if name == "w":
         return [f"w.{k}" for k in range(size)], ["-"] * size
@@ -136,20 +136,22 @@ def linear_models(
     into = tuple(dict.fromkeys(signal_of(name, sources) for name in inputs))
     derivatives = loop_derivatives(system, names, into, opened)
     found_ports = ports(system, signals, derivatives.sizes)
-    found = derivatives.about(x, p, np.broadcast_to(t, len(x)).astype(float), step)
+    linearizations = derivatives.about(x, p, np.broadcast_to(t, len(x)).astype(float), step)
     if resting is not None:
-        doubt_rest(resting, x[:, system.places["q"]], found)
-    states, period = found[0].states, None
-    state, output = (np.stack([getattr(each, name) for each in found]) for name in ("rate", "outputs"))
-    if found[0].updates:
+        doubt_rest(resting, x[:, system.places["q"]], linearizations)
+    states, period = linearizations[0].states, None
+    state, output = (
+        np.stack([getattr(each, name) for each in linearizations]) for name in ("rate", "outputs")
+    )
+    if linearizations[0].updates:
         from threadpoolctl import threadpool_limits  # late: its import would slow down every first run
 
         periods = [whole_steps(f"component '{u.name}', period", u.period, step) for u in system.updates]
         period = math.lcm(*periods) * step
         with threadpool_limits(1, user_api="blas"):  # many small matrices: threads only wait for each other
-            over = [over_period(each.rate, each.updates, periods, step) for each in found]
+            over = [over_period(each.rate, each.updates, periods, step) for each in linearizations]
         state, output = np.stack([a for a, _ in over]), output @ np.stack([first for _, first in over])
-        n, nz = len(states), len(found[0].rate)
+        n, nz = len(states), len(linearizations[0].rate)
         finite = np.isfinite(output).all(axis=2)
         kept = sorted(
             {

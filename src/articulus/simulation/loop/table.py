@@ -26,7 +26,7 @@ from articulus.model.mechanism.numbers import (
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of numbers at given times: linear between them or held, constant before the first and after the last.
+    """Rows of numbers at given times: linear between them or constant until the next, constant before the first and after the last.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class Table:
         Ascending.
     values : rows of numbers
         One row per time; a plain number for a row of one.
-    held : bool
+    hold : bool
         Whether each row holds until the next time (jumps) instead of leading to the next row in a straight line.
 
     Notes
@@ -45,7 +45,7 @@ class Table:
 
     times: tuple[float, ...] = quantity("s", "ascending times", size="rows")
     values: tuple[Vector, ...] = quantity("any", "one row of numbers per time", size="rows x m")
-    held: bool = False
+    hold: bool = False
 
     def __post_init__(self) -> None:
         convert(self, times=_times, values=_rows)
@@ -77,24 +77,29 @@ class Table:
         after = [SX(1), *(t >= start for start in self.times[1:])]
         inside = [a - b for a, b in zip(after, [*after[1:], SX(0)])]
         start = sum((here * row for here, row in zip(inside, y)), SX.zeros(self.width))
-        if self.held:
+        if self.hold:
             return start
         begin = sum((here * at for here, at in zip(inside, self.times)), SX(0))
         steps = [b - a for a, b in zip(self.times, self.times[1:])]
         slopes = [(b - a) / step for a, b, step in zip(y, y[1:], steps)]
         slope = sum((here * k for here, k in zip(inside, slopes)), SX.zeros(self.width))
-        return start + slope * ca.fmax(t - begin, 0)
+        return start + slope * _since(t, begin)
 
     def _search(self, t: SX) -> SX:
         times, y = np.array(self.times), np.array(self.values, dtype=float)
         slopes = np.zeros_like(y)
-        if not self.held:
+        if not self.hold:
             slopes[:-1] = np.diff(y, axis=0) / np.diff(times)[:, None]
         begin, start, slope = ca.vertsplit(
             looked_up(np.column_stack([times, y, slopes]), interval(times, t)),
             [0, 1, 1 + self.width, 1 + 2 * self.width],
         )
-        return start + slope * ca.fmax(t - begin, 0)
+        return start + slope * _since(t, begin)
+
+
+def _since(t: SX, begin: SX) -> SX:
+    """Return t - begin, 0 before it; at begin the rate is already 1, that of the line to the right."""
+    return (t >= begin) * (t - begin)
 
 
 def _times(x: Any) -> tuple[float, ...]:
@@ -104,7 +109,7 @@ def _times(x: Any) -> tuple[float, ...]:
     times = tuple(value_of(t) for t in numbers)
     if not times or any(not a < b for a, b in itertools.pairwise(times)):
         raise InputError(
-            "expected ascending times, each once. A jump is two tables, or a table with held = True"
+            "expected ascending times, each once. A jump is two tables, or a table with hold = True"
         )
     return times
 

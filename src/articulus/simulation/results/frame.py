@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from articulus.errors import UnsupportedOperation
+from articulus.errors import require_package
 
 if TYPE_CHECKING:
     from articulus.simulation.results.run import Run
@@ -14,12 +14,7 @@ if TYPE_CHECKING:
 
 def data_frame(run: Run) -> Any:
     """Return all signals of a run as one table; see `Run.to_pandas`."""
-    try:
-        import pandas
-    except ImportError:
-        raise UnsupportedOperation(
-            "to_pandas needs the package pandas, which is not installed; install articulus[data]"
-        ) from None
+    pandas = require_package("pandas", "to_pandas", "data")
     columns, units = {}, {}
     for signal in run.signals.values():
         values = np.reshape(signal.values, (-1, len(signal.columns)))

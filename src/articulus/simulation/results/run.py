@@ -220,7 +220,7 @@ class Run:
         whole = str(name).split(".")[0]
         if whole in ALWAYS_THERE and whole not in self.signals:
             raise InputError(
-                f"no signal '{name}' in this run, which was asked for {', '.join(self.signals)} only; run it with outputs=['{whole}']"
+                f"no signal '{name}' in this run, which recorded only {', '.join(self.signals)}; run it with outputs=['{whole}']"
             )
         near = did_you_mean(str(name), known)
         raise InputError(
@@ -386,14 +386,19 @@ class Run:
 
         return data_frame(self)
 
+    def to_polars(self) -> Any:
+        """Return all signals as a polars DataFrame (extra `polars`): `run` (of a batch), `t` [s], a column for each entry such as "q.lift"."""
+        return late_function("to_polars")(self)
+
     def save(self, path: StrPath) -> None:
         """Write everything to a file, whole or not at all; its ending says which kind.
 
         A netCDF4 file (extra `data`) holds all there is and `Run.load` reads it. `.mcap` is a log for Foxglove (extra `mcap`), `.rrd` a
-        recording for Rerun (extra `rerun`): motion, shapes and signals of a single run.
+        recording for Rerun (extra `rerun`): motion, shapes and signals of a single run. `.parquet` (extra `polars`) and `.mat` (version 5) hold
+        all signals as tables.
         """
         suffix = Path(path).suffix.lower()
-        if suffix in (".mcap", ".rrd"):
+        if suffix in (".mcap", ".rrd", ".parquet", ".mat"):
             late_function(f"save_{suffix[1:]}")(self, path)
             return
         from articulus.simulation.results.store import save

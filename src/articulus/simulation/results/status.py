@@ -69,7 +69,7 @@ class RunWarning:
     run : int
         Index in the batch; 0 for a single run.
     figure : str
-        What was looked at.
+        What was examined.
     value, limit : float
         What was found, and up to where it is taken as sound (`articulus.simulation.running.diagnostics`).
     cause : str

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,15 @@ from articulus.simulation.results.status import Cause, Failure, FinalState, Occu
 if TYPE_CHECKING:
     import xarray
 
+T = TypeVar("T")
+
+READ_BY = {
+    "articulus run": "articulus.load_run",
+    "articulus motion": "articulus.motion.store.load_motion",
+    "articulus plan": "articulus.trajectory.load_plan",
+    "articulus inversion": "articulus.inversion.load_inversion",
+}
+"""What reads files of each kind."""
 FORMAT = "articulus run 3"
 ENGINE = "h5netcdf"
 SUFFIXES = (".nc", ".nc4", ".netcdf")
@@ -90,15 +99,7 @@ def write_dataset(data: xarray.Dataset, path: StrPath) -> None:
 
 def load(path: StrPath, mechanism: Mechanism | None = None) -> Run:
     """Return the run of a file written by `save`."""
-    data = read_dataset(path, FORMAT, "Run.save")
-    try:
-        return _run(path, data, mechanism)
-    except ArticulusError:
-        raise
-    except DAMAGED as error:
-        raise InputError(
-            f"{path}: found a damaged file ({brief(error)}); expected one of `Run.save`"
-        ) from None
+    return parse_dataset(path, FORMAT, "Run.save", lambda data: _run(path, data, mechanism))
 
 
 def _run(path: StrPath, data: xarray.Dataset, mechanism: Mechanism | None) -> Run:
@@ -124,7 +125,7 @@ def held_mechanism(path: StrPath, data: xarray.Dataset) -> Mechanism:
     """Return the mechanism that a file holds; raise InputError if it could not be written."""
     if not (text := data.attrs["model_toml"]):
         raise InputError(
-            f"{path}: the mechanism could not be written as text (it has parts of your own); give it as the argument `mechanism`"
+            f"{path}: the mechanism could not be written as text (it has parts of your own classes); pass it as the argument `mechanism`"
         )
     return Mechanism.from_description(parse_toml(text, attached=files_of(data).__getitem__))
 
@@ -160,10 +161,23 @@ def read_dataset(path: StrPath, written: str, by: str) -> xarray.Dataset:
         raise InputError(
             f"{place}: found no readable netCDF4 file ({brief(error)}); expected one of `{by}`"
         ) from None
-    found = data.attrs.get("format", "another netCDF4 file")
-    if found != written:
-        raise InputError(f"{place}: found {brief(found)}; expected {written}")
+    written_as = data.attrs.get("format", "another netCDF4 file")
+    if written_as != written:
+        reader = READ_BY.get(str(written_as).rpartition(" ")[0], "")
+        hint = f". `{reader}` reads it" if reader and not written.startswith(str(written_as)[:-1]) else ""
+        raise InputError(f"{place}: found {brief(written_as)}; expected {written}{hint}")
     return data
+
+
+def parse_dataset(path: StrPath, written: str, by: str, build: Callable[[xarray.Dataset], T]) -> T:
+    """Return what `build` makes of a file (see `read_dataset`); raise InputError if the file is damaged."""
+    data = read_dataset(path, written, by)
+    try:
+        return build(data)
+    except ArticulusError:
+        raise
+    except DAMAGED as error:
+        raise InputError(f"{path}: found a damaged file ({brief(error)}); expected one of `{by}`") from None
 
 
 def xarray_module() -> Any:

@@ -24,7 +24,7 @@ class BallJointEquations:
     Parameters
     ----------
     system : System
-        Of a mechanism of ball joints, without states of components.
+        System of a mechanism of ball joints, without states of components.
     """
 
     def __init__(self, system: System):

@@ -1,7 +1,7 @@
 """Native code that several runs ask for at once.
 
 What a run does at an event is written as a coroutine: wherever it needs native code, it awaits an `KernelCall`. `run_one` answers the
-asks of one coroutine by themselves; `run_batched` goes on with many coroutines at once and answers what they ask of the same code in
+asks of one coroutine by themselves; `run_batched` continues with many coroutines at once and answers what they ask of the same code in
 one call over all their rows.
 """
 

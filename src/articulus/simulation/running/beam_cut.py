@@ -90,8 +90,8 @@ def cut(system: System) -> Cut | None:
         RuntimeError,
     ):  # a component asks for a bare node, or for as many coordinates as the whole has
         return None
-    found = Cut(left, bare, ends, tuple(elements[k] for k in order), order, beams)
-    return found if _same_forces(system, found) else None
+    cut_beams = Cut(left, bare, ends, tuple(elements[k] for k in order), order, beams)
+    return cut_beams if _same_forces(system, cut_beams) else None
 
 
 def _elements(d: Description, beams: Sequence[BeamForces]) -> tuple[Connection, ...] | None:
@@ -186,7 +186,7 @@ class PartCoordinates:
     Parameters
     ----------
     system : System
-        Of the whole.
+        System of the whole.
     parts : Cut
     """
 
@@ -263,7 +263,7 @@ def _places(
 def _same_forces(system: System, parts: Cut) -> bool:
     """Whether the components push the rest as they push the whole, at a state that is nothing special, and no element's joint."""
     d, rest, rng = system.description, parts.rest, np.random.default_rng(7)
-    c, held = system.c0.copy(), system.d0 + rng.uniform(0.1, 0.2, system.nd)
+    c, states = system.c0.copy(), system.d0 + rng.uniform(0.1, 0.2, system.nd)
     c[system.places["q"]] = d.neutral + rng.uniform(0.1, 0.2, d.nq)
     c[system.places["v"]] = rng.uniform(0.1, 0.2, d.nv)
     p = np.array([value_of(x) for x in system.network.parameters])
@@ -272,14 +272,14 @@ def _same_forces(system: System, parts: Cut) -> bool:
     q, v = apart(c[system.places["q"]], c[system.places["v"]], p)
     own = rest.c0.copy()
     own[rest.places["q"]], own[rest.places["v"]] = q[: rest.description.nq], v[: rest.description.nv]
-    held_rest, p_rest = apart.held_values(held, p)
+    held_rest, p_rest = apart.held_values(states, p)
     if system.network.wrenches().keys() != rest.network.wrenches().keys():
         return False
     others = [e for c, e in zip(system.network.components, system.network.effects) if c not in parts.beams]
     whole = ca.Function("tau", system.arguments, [system.network.joint_forces_of(others)])
-    tau = np.array(whole(c, held, p, w, t, h)).ravel()
+    tau = np.array(whole(c, states, p, w, t, h)).ravel()
     tau_rest, *pushes = (np.array(x).ravel() for x in rest.loads.call([own, held_rest, p_rest, w, t, h]))
-    _, *wanted = (np.array(x).ravel() for x in system.loads.call([c, held, p, w, t, h]))
+    _, *wanted = (np.array(x).ravel() for x in system.loads.call([c, states, p, w, t, h]))
     expected = np.zeros(rest.description.nv)
     there, here = apart.same[1]
     expected[here] = tau[there]

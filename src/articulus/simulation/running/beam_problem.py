@@ -52,7 +52,7 @@ class BeamEquations:
     Parameters
     ----------
     system : System
-        Of the whole.
+        System of the whole.
     parts : Cut
     rows : sequence of int
         Constraint rows that imply all the others.
@@ -102,8 +102,8 @@ class BeamEquations:
         def compile_function(name: str, outputs: list[SX], extra: tuple[SX, ...] = ()) -> kernel.Kernel:
             labels = [*names, *(f"x{i}" for i in range(len(extra)))]
             dense = ca.cse([ca.densify(x) for x in outputs])
-            given = [f"o{i}" for i in range(len(dense))]
-            return native(ca.Function(name, [*at, *extra], dense, labels, given))
+            output_names = [f"o{i}" for i in range(len(dense))]
+            return native(ca.Function(name, [*at, *extra], dense, labels, output_names))
 
         some = [g] if self.m else []
         motions = ca.reshape(ca.mtimes(J, net.v), 6, len(ends)).T
@@ -122,7 +122,7 @@ class BeamEquations:
         self.damping = ca.Function("damping", [whole_net.parameter_symbols], [ca.vertcat(*damping)])
 
     def _tables(self) -> None:
-        """Numbers of the nodes, one after the other along each beam, and of the elements from each node to the next.
+        """Numbers of the nodes, one after another along each beam, and of the elements from each node to the next.
 
         An end may occur in several places. Between the last node of a beam and the first of the next is an element without
         stiffness.
@@ -142,7 +142,7 @@ class BeamEquations:
             self.inertia[k] = node.inertia(float(b.mass), moment, b.inertia_matrix())  # type: ignore[arg-type]
         self.real = _contiguous([k for k, e in enumerate(elements) if e >= 0])
         self.element = np.array([parts.order[e] for e in elements if e >= 0], dtype=int)
-        given = {
+        tables = {
             name: np.array([row for beam in parts.beams for row in getattr(beam, name)])[self.element]
             for name in ("undeformed", "poses", "stiffness")
         }
@@ -153,8 +153,8 @@ class BeamEquations:
             np.zeros((n, 7)),
         )
         self.neutral[:, 0] = 1.0
-        self.undeformed[self.real], self.neutral[self.real] = given["undeformed"], given["poses"]
-        self.stiffness[self.real] = given["stiffness"].reshape(-1, 6, 6)
+        self.undeformed[self.real], self.neutral[self.real] = tables["undeformed"], tables["poses"]
+        self.stiffness[self.real] = tables["stiffness"].reshape(-1, 6, 6)
         self.gravity = np.array(values_of(d.gravity))
         self._band(chain)
         rest = parts.rest.description

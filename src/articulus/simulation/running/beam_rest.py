@@ -77,7 +77,7 @@ class _Search:
     history: list[float] = dataclasses.field(default_factory=list)
 
     def left(self, at: MotionPoint, part: float) -> tuple[Array, ...]:
-        """Return the residual less the part of the first one that is still to be taken away."""
+        """Return the residual minus the part of the first one that is still to be taken away."""
         found = self.problem.residual(at)
         return tuple(a - (1 - part) * b for a, b in zip(found, self.start)) if part < 1 else found
 
@@ -102,7 +102,7 @@ class _Search:
                 return _Moved(self.problem.move(self.t, begin, dq), dq, multipliers)
             return _Moved(self.problem.move(self.t, at.q, change[:n]), self.still, multipliers)
 
-        found = mixed_newton(
+        solution = mixed_newton(
             _Moved(self.problem.move(self.t, begin, self.still), self.still, x.multipliers),
             correct,
             move,
@@ -111,9 +111,9 @@ class _Search:
             lambda at: TOLERANCE * max(1.0, np.abs(begin if mass else at.q).max()),
             ITERATIONS,
         )
-        if found is None:
+        if solution is None:
             raise NumericalError(f"equilibrium: no balance after {ITERATIONS} steps")
-        return BeamRest(found.q, found.multipliers)
+        return BeamRest(solution.q, solution.multipliers)
 
     def _change(self, at: MotionPoint, left: tuple[Array, ...], mass: float, stress: Array) -> Array:
         """Return Newton's correction of displacements and multipliers."""
@@ -231,7 +231,7 @@ def at_rest(
     stable = search.descend(found)
     if stable is None:
         doubtful(
-            "equilibrium: the beams are in balance, but the least push lets them fall from there, and no stable state of rest was found; give an "
-            "estimate that is nearer to one"
+            "equilibrium: the beams are in an unstable equilibrium, and no stable one was found; pass an "
+            "estimate that is closer to one"
         )
     return (stable or found).q, tuple(search.history)

@@ -16,6 +16,7 @@ from articulus.simulation.results.run import Run
 from articulus.simulation.running.joint_limits import with_stops
 from articulus.simulation.running.loop import Controller, Loop
 from articulus.simulation.running.settings import RunSettings
+from articulus.simulation.running.shape_contacts import with_contacts
 
 
 def simulate(
@@ -32,6 +33,7 @@ def simulate(
     checkpoint_interval: float = 30.0,
     keep_checkpoint: bool = False,
     limits: bool = False,
+    contacts: bool = False,
     **settings: Any,
 ) -> Run:
     """Return one run of a mechanism with its components.
@@ -57,8 +59,8 @@ def simulate(
         every mechanism and method: "regularized", and "lagrange" for over-constrained loops with an adaptive method.
     params : dict of parameter name to number
     checkpoint : path
-        File kept up to date while the run goes on. If it exists and belongs to this same run, the run goes on from there;
-        the result is the same to the last bit. Removed when the run is complete.
+        File kept up to date while the run continues. If it exists and belongs to this same run, the run continues from there;
+        the result is the same bit for bit. Removed when the run is complete.
     checkpoint_interval : float [s]
         Wall-clock time between checkpoints.
     keep_checkpoint : bool
@@ -66,6 +68,8 @@ def simulate(
     limits : bool
         Add stops at the limits of the joints (`articulus.simulation.running.joint_limits.joint_stops`). Without them limits are data: a run goes past them, and
         is doubtful once it is beyond by more than a hundredth of the range.
+    contacts : bool
+        Add the contacts of the shapes of its file (`articulus.simulation.running.shape_contacts.shape_contacts`).
 
     **settings
         Fields of `RunSettings`:
@@ -78,6 +82,7 @@ def simulate(
         The run could not go on; the text says when and why, `error.result` is the run so far.
     """
     held = with_stops(mechanism, components) if limits else components
+    held = with_contacts(mechanism, held) if contacts else held
     return Loop(mechanism, controller, held, loops).simulate(
         t_end, q0, v0, params=params, checkpoint=checkpoint, checkpoint_interval=checkpoint_interval,
         keep_checkpoint=keep_checkpoint, **settings,
@@ -98,6 +103,7 @@ def rollout(
     checkpoint_interval: float = 30.0,
     keep_checkpoint: bool = False,
     limits: bool = False,
+    contacts: bool = False,
     **settings: Any,
 ) -> Run:
     """Return many runs at once, vectorized and on all threads (`with art.kernel.threads(n)`).
@@ -114,6 +120,7 @@ def rollout(
     event ends. `run.events` says in which run each event happened.
     """
     held = with_stops(mechanism, components) if limits else components
+    held = with_contacts(mechanism, held) if contacts else held
     return Loop(mechanism, controller, held, loops).rollout(
         t_end, q0, v0, params=params, checkpoint=checkpoint, checkpoint_interval=checkpoint_interval,
         keep_checkpoint=keep_checkpoint, **settings,

@@ -1,4 +1,4 @@
-"""Checkpoints: files from which a killed run goes on.
+"""Checkpoints: files from which a killed run continues.
 
 A checkpoint is two files. The head, at the path that was given, holds everything but the log; it is replaced whole at
 every write. The log, beside it, holds the rows logged so far and only grows; the head says how much of it counts and has
@@ -79,17 +79,17 @@ class Checkpoint:
             raise InputError(f"checkpoint: settings differ: {'; '.join(found)}; expected the same to go on")
 
 
-class Writer:
+class CheckpointWriter:
     """Writes checkpoints of one run.
 
     Parameters
     ----------
     path : path
-        Of the head; an earlier checkpoint there is replaced by the first write.
+        Path of the head; an earlier checkpoint there is replaced by the first write.
     model, settings
         As in Checkpoint.
     log : dict of str to array
-        Rows from before, where a run goes on.
+        Rows from before, where a run continues.
     interval : float [s]
         Wall-clock time between checkpoints.
     """
@@ -205,7 +205,7 @@ class Writer:
 def write(path: StrPath, checkpoint: Checkpoint) -> None:
     """Write one whole checkpoint."""
     c = checkpoint
-    Writer(path, c.model, c.settings).write(c.state, c.log, c.events, c.failures, c.statistics)
+    CheckpointWriter(path, c.model, c.settings).write(c.state, c.log, c.events, c.failures, c.statistics)
 
 
 def read(path: StrPath) -> Checkpoint:

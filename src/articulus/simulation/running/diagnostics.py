@@ -42,11 +42,11 @@ REJECTED = 0.1
 """Rejected steps of an adaptive method over evaluations [-]; an attempt takes 5 or 6 evaluations, so that this is more than half of the
 attempts. Where it is exceeded, most of the work goes into jumps or kinks that no error estimate sees rightly."""
 SAMPLES = 16
-"""Samples that are looked at in a batch, or where a run does not report its energy, evenly chosen: a rollout pays little."""
+"""Samples that are examined in a batch, or where a run does not report its energy, evenly chosen: a rollout pays little."""
 ROW_BY_ROW = 1000
-"""Samples of a doubtful run at which constraint rows are looked at one by one."""
+"""Samples of a doubtful run at which constraint rows are examined one by one."""
 EVERY = 64
-"""Runs of many that are looked at for dry friction, beside the first SAMPLES: every so many."""
+"""Runs of many that are examined for dry friction, beside the first SAMPLES: every so many."""
 THINNED = 200
 """Samples of a run from which the range of its motion is taken."""
 DIAGNOSED = 3
@@ -89,7 +89,7 @@ class _Evidence:
     rows : array of int
         Their indices in the batch.
     t : array, (n,) [s]
-        Times of the samples that were looked at.
+        Times of the samples that were examined.
     samples : array, (rows, n, logged)
         States there.
     energy : array, (rows, n, 5) [J]
@@ -246,7 +246,7 @@ def _evidence(
 
 
 def _looked_at(runner: Runner) -> np.ndarray:
-    """Return which samples are looked at: of a batch those of runs that reach the end, whatever the others in it do."""
+    """Return which samples are examined: of a batch those of runs that reach the end, whatever the others in it do."""
     held = runner.times.size
     planned = held if runner.single else -(-runner.steps // runner.every) + 1
     at = np.unique(np.linspace(0, planned - 1, min(planned, SAMPLES)).round().astype(int))
@@ -280,7 +280,7 @@ def _figures(runner: Runner, evidence: _Evidence) -> Iterator[tuple[str, tuple[n
 def _residuals(runner: Runner, evidence: _Evidence) -> tuple[np.ndarray, np.ndarray]:
     """Return the largest residuals in position and in velocity of each run, (rows,) [rad, or over the mechanism's length; over the largest speed].
 
-    What runs report is the largest of all rows, lengths and angles alike; rows are looked at one by one only where that could be too much.
+    What runs report is the largest of all rows, lengths and angles alike; rows are examined one by one only where that could be too much.
     """
     system, found = runner.engine.system, evidence.constraint
     assert found is not None
@@ -321,7 +321,7 @@ def _explicit(runner: Runner) -> bool:
 
 
 def _friction(runner: Runner, evidence: _Evidence) -> np.ndarray:
-    """Return the step times the rate of dry friction of joints that come near rest, (rows,) [-]; 0 for runs that are not looked at.
+    """Return the step times the rate of dry friction of joints that come near rest, (rows,) [-]; 0 for runs that are ignored.
 
     Which ones are is decided by their number, not by how many are in the batch.
     """

@@ -15,9 +15,7 @@ from articulus.simulation.loop.functions import System
 def present(system: System) -> bool:
     """Whether a joint has dry friction, or may have."""
     return any(
-        isinstance(x, Varying) or x != 0
-        for c in system.description.connections
-        for x in c.per_freedom("coulomb")
+        isinstance(x, Varying) or x != 0 for c in system.description.connections for x in c.per_dof("coulomb")
     )
 
 

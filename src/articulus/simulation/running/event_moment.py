@@ -30,7 +30,7 @@ class Moment:
         self.q = self.x[system.places["q"]].copy()
         self.v = self.x[system.places["v"]].copy()
 
-    def freedom(self, joint: str) -> int:
+    def dof(self, joint: str) -> int:
         """Return the place in v of the velocity of a joint of one degree of freedom."""
         return self.engine.system.description.v_slices[joint].start
 

@@ -24,7 +24,7 @@ RATE = 50.0
 def joint_stops(mechanism: Mechanism) -> list[JointStop]:
     """Return a stop at the limits of every joint of one degree of freedom that has some.
 
-    A joint that is pressed against its stop by its largest effort or by gravity, or meets it at its largest speed, goes on by about a hundredth
+    A joint that is pressed against its stop by its largest effort or by gravity, or meets it at its largest speed, continues by about a hundredth
     of its range; the stop is critically damped. Inertia and load are those at the middle of all ranges, so that this is a default and no
     property of a machine: give `JointStop` its own numbers where they matter.
 

@@ -219,7 +219,7 @@ class Loop:
         *,
         by: Sequence[str] | str | None = None,
         params: Mapping[str, Any] | None = None,
-        way: str = "auto",
+        mode: str = "auto",
         **settings: Any,
     ) -> Any:
         """Return a figure of a run and its exact derivatives, a `simulation.gradients.Gradient`.
@@ -236,7 +236,7 @@ class Loop:
             As those of `simulate`; a method of fixed explicit steps, no events.
         by : sequence of str
             Parameters (`loop.parameters`) and entries of the initial state, "q0.lift", "v0.lift"; all parameters if not given.
-        way : str
+        mode : str
             "forward": a tangent for each parameter; "adjoint": back from the figure to all parameters at once; "auto": the faster one.
 
         Raises
@@ -247,7 +247,7 @@ class Loop:
         """
         given = {"outputs": (), "sample": None} | settings
         setup = self.setup(RunSettings.of(t_end, given), q0, v0, params, True)
-        return late_function("run_gradient")(setup, figure, by, way)
+        return late_function("run_gradient")(setup, figure, by, mode)
 
     def sensitivities(
         self,
@@ -286,7 +286,7 @@ class Loop:
     ) -> Path:
         """Write a run of this loop as a study, for `articulus run` and `articulus campaign`; return its path.
 
-        The model goes beside it, with the ending .model.toml. The study is read again: it has the same equations to the last bit.
+        The model goes beside it, with the ending .model.toml. The study is read again: it has the same equations bit for bit.
 
         Parameters
         ----------
@@ -295,14 +295,14 @@ class Loop:
         t_end, q0, v0, params, settings :
             As those of `simulate`.
         name : str
-            Of the study; that of the file if not given.
+            Name of the study; that of the file if not given.
         purpose : str
             What it is for, for the report.
 
         Raises
         ------
         InputError
-            Something has no form in a file: a Python function as a controller, a class of your own.
+            A value cannot be written to a file: a Python function as a controller, a class of your own.
         """
         write = late_function("save_loop")
         return Path(write(self, path, t_end, q0, v0, params=params, name=name, purpose=purpose, **settings))
@@ -357,7 +357,7 @@ class Loop:
             Constant commands beside those of the controllers, as `trim` finds them; none if not given.
         t : float [s]
         step : float [s]
-            Of which sampling periods are whole numbers.
+            Sampling periods are whole multiples of it.
         params : dict of parameter name to number
         inputs : sequence of str
             Small inputs: "tau", forces on the joints; "u", added to the commands; a signal such as "gyro.rate", added to it
@@ -425,7 +425,7 @@ class Loop:
 
     def equilibrium(
         self,
-        q: Any = None,
+        guess: Any = None,
         *,
         t: float = 0.0,
         step: float = 1e-3,
@@ -439,12 +439,12 @@ class Loop:
 
         Parameters
         ----------
-        q : array, (nq,)
+        guess : array, (nq,)
             Estimate of the position; neutral if not given. Loops are closed first.
         t : float [s]
             Time at which references and prescribed motions are held.
         step : float [s]
-            Of which sampling periods are whole numbers.
+            Sampling periods are whole multiples of it.
         params : dict of parameter name to number
         tolerance : float [-]
             Largest imbalance (accelerations, rates and changes, in their units), over the largest at the estimate (or 1).
@@ -454,7 +454,7 @@ class Loop:
         NumericalError
             With the imbalance that was reached, and where.
         """
-        setup = self.setup(RunSettings(t + step, t, step), q, None, params, True)
+        setup = self.setup(RunSettings(t + step, t, step), guess, None, params, True)
         system = setup.system
         require_derivatives(system, setup.outside)
         c, d, p = (rows[0] for rows in begin_states(setup))

@@ -231,7 +231,7 @@ class _Passage:
             rows = np.array([r for group in going.values() for r in group if self._failed[r] >= 0], dtype=int)
 
     async def _step(self, row: int, k: int) -> bool:
-        """Take step k of a run by numbers; return whether it goes on."""
+        """Take step k of a run by numbers; return whether it continues."""
         numeric, x, given, w = self._engine.numeric, self._x[row], self._given[row], self._noise(row, k)
         asked = x.copy()
         await numeric.run_sampled(asked, given, w, k)

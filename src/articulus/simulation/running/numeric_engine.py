@@ -36,7 +36,7 @@ MOST_IMPACTS = 5000
 AT_START = 1e-9
 """Part of a step within which a value that passes zero does so at the start [-]."""
 LONGEST = 1024
-"""Steps of the grid after which a method that goes on over many of them restarts."""
+"""Steps of the grid after which a method that continues over many of them restarts."""
 
 
 class NumericEngine:
@@ -50,7 +50,7 @@ class NumericEngine:
     h : float [s]
         Distance of the grid points.
     steps : int
-        Of the whole run.
+        Steps of the whole run.
     events : sequence of Event
     """
 
@@ -80,7 +80,7 @@ class NumericEngine:
 
     @property
     def _own(self) -> int:
-        """End of what the stepper goes on with."""
+        """End of what the stepper continues with."""
         return self.logged + self.stepper.extra
 
     @property
@@ -422,7 +422,7 @@ class NumericEngine:
     ) -> tuple[float, int, np.ndarray] | None:
         """Return time and number of the first event, and the state just after its change of sign.
 
-        `just` are events whose value is zero at the beginning; `quiet` ones are left out.
+        `just` are events whose value is zero at the beginning; `quiet` ones are omitted.
         """
         found, idle = [], {*self._idle(stretch.x), *quiet}
         for i, event in enumerate(self.watched):

@@ -25,7 +25,7 @@ class PythonControllerCalls:
     single : bool
         Whether its arrays have no batch axis.
     seed : int
-        Of the run.
+        Seed of the run.
     """
 
     def __init__(self, controller: PythonController, system: System, h: float, single: bool, seed: int):

@@ -28,7 +28,7 @@ SHORT = 2000
 AGREE = 4.0
 """How many times the difference of the two references the error has to be."""
 SEEN = 1e-3
-"""Error, over what is large for the coordinate, below which it is not looked at [-]."""
+"""Error, over what is large for the coordinate, below which it is ignored [-]."""
 
 
 def comparable(engine: object, method: str) -> bool:
@@ -61,7 +61,7 @@ def reference_errors(
     Parameters
     ----------
     engine : NativeEngine
-        Of the runs.
+        Engine of the runs.
     c0 : array, (rows, nc)
         Their starts.
     p : array, (rows, np)

@@ -34,9 +34,9 @@ PART = 0.05
 MAIN_PART = 0.3
 """The same for implicit methods [-]: they are there to step over fast vibrations, so that these count where they make much of a joint's motion."""
 SMALLEST = 1e-6
-"""Motion by a mode, over what is large for the coordinate, below which it is not looked at [-]."""
+"""Motion by a mode, over what is large for the coordinate, below which it is ignored [-]."""
 WORTH = 1e-3
-"""Error of the fastest mode that there can be below which no mode is looked at [-]."""
+"""Error of the fastest mode that there can be below which no mode is examined [-]."""
 MOST = 100
 """Degrees of freedom up to which it is looked."""
 DIFFERENCE = 1e-6
@@ -62,13 +62,13 @@ def vibration_errors(
     state : array, (logged,)
         At which it is looked.
     ranges : array, (nv,)
-        Of the displacements of each joint and flexible body in the run.
+        Ranges of the displacements of each joint and flexible body in the run.
     p : array
         Parameters.
     t, h : float [s]
         Time of the state, and step.
     steps : int
-        Of the run.
+        Steps of the run.
     """
     d = outputs.system.description
     if not isinstance(method, FIXED_STEPS) or not 0 < d.nv <= MOST:

@@ -124,7 +124,7 @@ class Runner:
             self.engine.jumps.append(self.outside_period)
             if keep and self.outside.stateful:
                 raise InputError(
-                    f"checkpoint: the controller '{self.outside.name}' has a state of its own, which a checkpoint cannot hold; "
+                    f"checkpoint: the controller '{self.outside.name}' has an internal state, which a checkpoint cannot store; "
                     "expected no checkpoint, or a controller of components"
                 )
             self._asked = PythonControllerCalls(
@@ -377,7 +377,7 @@ class _Keeper:
             log = dict(kept.log)
             s.logs = [np.ascontiguousarray(np.moveaxis(kept.log["samples"], 0, 1))]
             self._written = s.logs[0].shape[1]
-        self._writer = checkpoint.Writer(self.path, self._model, self._settings, log, self.interval)
+        self._writer = checkpoint.CheckpointWriter(self.path, self._model, self._settings, log, self.interval)
 
     def keep(self) -> None:
         """Write the file when the interval is over."""

@@ -59,9 +59,9 @@ def _doubt_unstable(
     if worst.real * (until - t0) > math.log(GROWTH):
         shown = f"{worst.real:.4g}" if abs(worst.imag) < 1e-6 * abs(worst) else f"{worst:.4g}"
         doubtful(
-            f"servo constraints '{servo.name}': what the program leaves free is unstable: zero at {shown} rad/s, so that a deviation grows by e^{worst.real * (until - t0):.0f} within the run "
+            f"servo constraints '{servo.name}': the internal dynamics are unstable: zero at {shown} rad/s, so that a deviation grows by e^{worst.real * (until - t0):.0f} within the run "
             "and the forces diverge whatever the step. The bounded solution begins before the motion: "
-            "art.inversion.servo_plan(mechanism, program, joints, q=...).noncausal(start, end)"
+            "art.inversion.servo_plan(mechanism, program, joints, q=...).noncausal(t0, t_end)"
         )
 
 

@@ -14,7 +14,7 @@ from articulus.declared.field import parameters_text
 from articulus.errors import InputError, did_you_mean
 from articulus.simulation.integrate import ALL_METHODS
 from articulus.simulation.loop.events import Event
-from articulus.simulation.loop.steps import whole_steps
+from articulus.simulation.loop.steps import end_hint, whole_steps
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class RunSettings:
         put = object.__setattr__
         span = positive("t_end - t0", number("t_end", self.t_end) - number("t0", self.t0))
         step = positive("step", self.step)
-        put(self, "steps", whole_steps("t_end - t0", span, step))
+        put(self, "steps", whole_steps("t_end - t0", span, step, end_hint(span, step)))
         if self.sample is not None:
             put(self, "every", whole_steps("sample", positive("sample", self.sample), step))
         if self.max_step is not None:
@@ -113,7 +113,7 @@ class RunSettings:
                 raise InputError(f"events: found {event!r}; expected events, such as Bounce or Crossing")
 
     def record(self) -> dict[str, Any]:
-        """Return the settings that are given in numbers and names, for the record of a run; what is not given is left out."""
+        """Return the settings that are given in numbers and names, for the record of a run; what is not given is omitted."""
         held = {f.name: getattr(self, f.name) for f in fields_of(RunSettings) if f.kind != "code"}
         return {n: list(x) if isinstance(x, tuple) else x for n, x in held.items() if x is not None}
 

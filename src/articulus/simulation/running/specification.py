@@ -34,7 +34,7 @@ from articulus.simulation.running.servo_start import check_servo_constraints
 from articulus.simulation.running.settings import RunSettings
 from articulus.simulation.running.steppers import stepper_of
 from articulus.simulation.running.tolerance import recorded_tolerance
-from articulus.simulation.solve.assembly import assemble, independent_rows, moving_freedoms
+from articulus.simulation.solve.assembly import assemble, independent_rows, moving_dofs
 
 CONTACTS_NOTED = "note on contacts"
 """Kind of a finding of a model file that has shapes that touch."""
@@ -121,7 +121,7 @@ class Specification:
             )
         if s.outputs is None and system.left_out:
             warnings.warn(
-                f"'{self.mechanism.name}': the signals {' and '.join(system.left_out)} are left out, because their equations take minutes to "
+                f"'{self.mechanism.name}': the signals {' and '.join(system.left_out)} are omitted, because their equations take minutes to "
                 "derive with beams of so many elements in closed loops; name them in `outputs` if you need them",
                 RuntimeWarning,
                 stacklevel=5,
@@ -184,7 +184,7 @@ class Specification:
         """
         mechanism, system = self.mechanism, self.system
         holding = _holding(mechanism, switched_on(self.settings.events))
-        moving_freedoms(mechanism, self.settings.fixed, "fixed")
+        moving_dofs(mechanism, self.settings.fixed, "fixed")
         chooses = stepper_of(find_method(self.settings.method)).chooses_rows
         switched = chooses and any(isinstance(event, Switching) for event in self.settings.events)
         every = tuple(range(len(mechanism.constraint_names))) if switched else ()
@@ -194,9 +194,9 @@ class Specification:
         q, v = (c[:, system.places[name]] for name in "qv")
         own = {x.name for x in holding.description.parameters}
         names = [x.name for x in system.network.parameters]
-        given = [{name: x for name, x in zip(names, row) if name in own} for row in p]
+        values = [{name: x for name, x in zip(names, row) if name in own} for row in p]
         t0 = self.settings.t0
-        for row, params in enumerate(given):
+        for row, params in enumerate(values):
             scales = holding.description.scales(params)
             allowed = ADMISSIBLE * (
                 scales.row_sizes(holding.constraint_jacobian(q[row], t0, params=params))
@@ -206,13 +206,15 @@ class Specification:
             off = np.abs(holding.constraint_residual(q[row], t0, params=params))
             fast = np.abs(holding.constraint_rate(q[row], v[row], t0, params=params))
             if not ((off <= allowed).all() and (fast <= allowed * scales.speed(v[row])).all()):
-                found = assemble(holding, q[row], v[row], self.settings.fixed, t0, params=params)
-                q[row], v[row] = found.q, found.v
+                assembly = assemble(holding, q[row], v[row], self.settings.fixed, t0, params=params)
+                q[row], v[row] = assembly.q, assembly.v
         moved = {name: np.abs(c - before)[:, system.places[name]] for name in "qv"}
         if max(change.max(initial=0.0) for change in moved.values()) > 0:
             self._warn_of(moved, before, c)
         runs = len(q) if chooses else 1
-        kept = [independent_rows(holding, q[row], self.settings.t0, params=given[row]) for row in range(runs)]
+        kept = [
+            independent_rows(holding, q[row], self.settings.t0, params=values[row]) for row in range(runs)
+        ]
         record = {
             "moved": {name: float(change.max(initial=0.0)) for name, change in moved.items()},
             "rows": len(holding.constraint_names),
@@ -392,6 +394,6 @@ def _tell_missing_contacts(mechanism: Mechanism, system: System) -> None:
     _told_of_contacts.add(mechanism.description.fingerprint)
     doubtful(
         f"'{mechanism.name}': its file has {noted[0].found}, and the run has no contact: bodies fall through the floor and through each "
-        "other. Give `Contact`, `Contacts` or `GroundContact` components where that matters",
+        "other. contacts=True makes contacts of them, `Contact`, `Contacts` and `GroundContact` are your own",
         DoubtfulModel,
     )

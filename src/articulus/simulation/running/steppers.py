@@ -260,8 +260,8 @@ class RosenbrockStepper(AdaptiveStepper):
         symbols: list[Any] = system.rhs.sx_in() if short else system.rhs.mx_in()
         rate = system.rhs.call(symbols)[0]
         parts = [ca.densify(ca.jacobian(rate, symbols[i])) for i in (0, ARGUMENTS.index("t"))]
-        found = ca.Function("partial", symbols, parts, list(ARGUMENTS), ["by_c", "by_t"])
-        self._partial: Any = native(found) if short else found
+        terms = ca.Function("partial", symbols, parts, list(ARGUMENTS), ["by_c", "by_t"])
+        self._partial: Any = native(terms) if short else terms
 
     def _problem(self, d: np.ndarray, p: np.ndarray, w: np.ndarray) -> Linearized:
         n, h = self.system.nc, self.h
@@ -283,7 +283,7 @@ class SundialsStepper(Stepper):
     time of return. Whatever is off dies out; nothing changes for states that are on the constraints.
 
     Remembers how many steps the present passage has and how many are done, when it began and from where; the states of
-    a passage are found at once and handed out step by step. A resumed run finds them again, with the same bits.
+    a passage are found at once and handed out step by step. A resumed run finds them again, with bit-identical results.
     """
 
     across_jumps = False
@@ -565,8 +565,8 @@ class _Terms:
         G = g = gamma = SX(0, d.nv)
         if system.closing is not None:
             multipliers = SX.sym("lambda", len(rows))
-            found = system.constraint_terms()(net.q, net.v, net.t, system.model)
-            g, G, gamma = (x[rows, :] for x in found)
+            terms = system.constraint_terms()(net.q, net.v, net.t, system.model)
+            g, G, gamma = (x[rows, :] for x in terms)
         self.m = multipliers.numel()
         inertia = net.ask("mass_matrix", net.q)
         force = system.applied_forces() - net.ask("bias", net.q, net.v)
@@ -614,8 +614,8 @@ class _Terms:
 
         def at_once(at: MotionPoint, by_v: float, by_vdot: float) -> tuple[np.ndarray, ...]:
             c = np.concatenate([at.q, at.v, tail])
-            found = self._newton(c, d, p, w, at.t, h, at.vdot, at.multipliers, by_v, by_vdot)
-            return found if closed else (*found, *blank)
+            correction = self._newton(c, d, p, w, at.t, h, at.vdot, at.multipliers, by_v, by_vdot)
+            return correction if closed else (*correction, *blank)
 
         return Mechanical(
             mass=lambda t, q: ask("M", t, q, rest).reshape(n, n),

@@ -21,14 +21,14 @@ from articulus.errors import InputError, MovedStart, NumericalError, did_you_mea
 from articulus.linear import LinearModel
 from articulus.model.mechanism.numbers import as_array
 from articulus.simulation.loop.components import LinearController
-from articulus.simulation.loop.derivatives import joint_freedoms
+from articulus.simulation.loop.derivatives import joint_dofs
 from articulus.simulation.loop.equations import Network
 from articulus.simulation.loop.equilibrium import LoopEquilibrium, LoopRest
 from articulus.simulation.loop.functions import System
 from articulus.simulation.loop.linear_model import require_derivatives
 from articulus.simulation.results.run import Run
 from articulus.simulation.running.settings import RunSettings
-from articulus.simulation.solve.assembly import modal_freedoms, moving_freedoms
+from articulus.simulation.solve.assembly import modal_dofs, moving_dofs
 
 if TYPE_CHECKING:
     from articulus.simulation.running.loop import Loop
@@ -90,7 +90,7 @@ def trim(
     t : float [s]
         Time at which references and prescribed motions are held: 0, or of a run its end, if not given.
     step : float [s]
-        Of which sampling periods are whole numbers.
+        Sampling periods are whole multiples of it.
     params : dict of parameter name to number
     commands : sequence of str
         Those that may be used; all if not given.
@@ -177,14 +177,14 @@ def find_trim(
         rest.c[system.places["v"]] = velocity
         return rest, rest.find(tolerance)
 
-    may_move = moving_freedoms(mechanism, fixed, "trim")
+    may_move = moving_dofs(mechanism, fixed, "trim")
     try:
-        rest, residuals = search(may_move & modal_freedoms(mechanism))
+        rest, residuals = search(may_move & modal_dofs(mechanism))
     except NumericalError:
         rest, residuals = search(may_move)
         _tell_moved(mechanism, c[system.places["q"]], rest.c[system.places["q"]])
     u = rest.p[pushed.parameters]
-    held = loop.hold(u)
+    held_loop = loop.hold(u)
     x = np.concatenate([rest.c, rest.d])
 
     def linearized(
@@ -192,12 +192,16 @@ def find_trim(
     ) -> LinearModel:
         from articulus.simulation.running.loop import linear_models_about
 
-        of_system = np.array([rest.p[pushed.places[each.name]] for each in held.system.network.parameters])
-        return linear_models_about(held.system, step, x[None], of_system[None], t, inputs, outputs, opened)[0]
+        of_system = np.array(
+            [rest.p[pushed.places[each.name]] for each in held_loop.system.network.parameters]
+        )
+        return linear_models_about(
+            held_loop.system, step, x[None], of_system[None], t, inputs, outputs, opened
+        )[0]
 
-    found = rest.report(linearized, residuals)
-    values = {field.name: getattr(found, field.name) for field in dataclasses.fields(LoopEquilibrium)}
-    return Trim(**values, v=velocity, u=u, commands=system.network.command_names, loop=held)
+    equilibrium = rest.report(linearized, residuals)
+    values = {field.name: getattr(equilibrium, field.name) for field in dataclasses.fields(LoopEquilibrium)}
+    return Trim(**values, v=velocity, u=u, commands=system.network.command_names, loop=held_loop)
 
 
 @dataclass(frozen=True)
@@ -226,7 +230,7 @@ def _usable_commands(system: System, commands: Sequence[str] | None) -> list[int
     """Return which commands may be used: all but those on modes of flexible bodies, if no names are given."""
     net = system.network
     if commands is None:
-        return list(range(len(net.command_names))) if net.driven else joint_freedoms(system.description)
+        return list(range(len(net.command_names))) if net.driven else joint_dofs(system.description)
     names = [commands] if isinstance(commands, str) else list(commands)
     bare = [n.partition(".")[2] if n.startswith(("u.", "tau.")) else n for n in names]
     for name in bare:
@@ -242,7 +246,7 @@ def _tell_moved(mechanism: Mechanism, before: np.ndarray, after: np.ndarray) -> 
     off = np.abs(after - before)
     k = int(off.argmax())
     doubtful(
-        f"trim: no commands hold '{mechanism.name}' where it was given: moved to a state that they hold, q.{mechanism.q_names[k]} most, from "
+        f"trim: no commands hold '{mechanism.name}' at the given position: moved to one that they hold, q.{mechanism.q_names[k]} most, from "
         f"{before[k]:.6g} to {after[k]:.6g}",
         MovedStart,
     )

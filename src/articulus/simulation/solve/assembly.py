@@ -28,8 +28,8 @@ class Assembly:
     rank : int
         Number of independent rows.
     redundant : tuple of str
-        Rows that follow from the others here, and would do no harm if they were left out.
-    freedoms : int
+        Rows that follow from the others here, and would do no harm if they were omitted.
+    dofs : int
         Velocities that remain free, nv - rank.
     """
 
@@ -38,13 +38,13 @@ class Assembly:
     residuals: tuple[float, ...]
     rank: int
     redundant: tuple[str, ...]
-    freedoms: int
+    dofs: int
 
 
 def assemble(
     mechanism: Mechanism,
-    q: Any = None,
-    v: Any = None,
+    guess: Any = None,
+    velocity_guess: Any = None,
     fixed: Sequence[str] = (),
     t: float = 0.0,
     *,
@@ -62,9 +62,9 @@ def assemble(
     Parameters
     ----------
     mechanism : Mechanism
-    q : array, (nq,)
+    guess : array, (nq,)
         Estimate of the position; neutral if not given.
-    v : array, (nv,)
+    velocity_guess : array, (nv,)
         Estimate of the velocity; zero if not given.
     fixed : sequence of str
         Joints whose coordinates and velocities stay as they are given, and flexible bodies that keep their shape.
@@ -82,11 +82,11 @@ def assemble(
     Source: Nikravesh, Gim, Arabyan & Rein 1989, equation 26, with least steps in place of a fixed set of
     dependent coordinates.
     """
-    position = one_state("q", mechanism.positions(q), mechanism.nq)
+    position = one_state("q", mechanism.positions(guess), mechanism.nq)
     position = mechanism.description.with_unit_quaternions(position, "assemble")
-    velocity = one_state("v", mechanism.velocities(v), mechanism.nv)
-    moving = moving_freedoms(mechanism, fixed)
-    modes = modal_freedoms(mechanism)
+    velocity = one_state("v", mechanism.velocities(velocity_guess), mechanism.nv)
+    moving = moving_dofs(mechanism, fixed)
+    modes = modal_dofs(mechanism)
     if (moving & modes).any():
         try:
             return _assemble(mechanism, position, velocity, moving & ~modes, fixed, t, tolerance, params)
@@ -145,7 +145,7 @@ def independent_rows(
     return tuple(mechanism.constraint_names[k] for k in sorted(rows))
 
 
-def moving_freedoms(mechanism: Mechanism, fixed: Sequence[str], what: str = "assemble") -> np.ndarray:
+def moving_dofs(mechanism: Mechanism, fixed: Sequence[str], what: str = "assemble") -> np.ndarray:
     """Return which degrees of freedom do not belong to fixed joints and flexible bodies, (nv,)."""
     d, moving = mechanism.description, np.ones(mechanism.nv, dtype=bool)
     held = {name: d.v_slices[name] for name in mechanism.joint_names}
@@ -160,7 +160,7 @@ def moving_freedoms(mechanism: Mechanism, fixed: Sequence[str], what: str = "ass
     return moving
 
 
-def modal_freedoms(mechanism: Mechanism) -> np.ndarray:
+def modal_dofs(mechanism: Mechanism) -> np.ndarray:
     """Return which degrees of freedom are modal coordinates of flexible bodies, (nv,)."""
     found = np.zeros(mechanism.nv, dtype=bool)
     for body in mechanism.description.bodies:

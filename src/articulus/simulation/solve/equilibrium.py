@@ -29,7 +29,7 @@ class Equilibrium:
     ----------
     q : array, (nq,)
     multipliers : array, (rows,)
-        Of the constraints, in the order of `constraint_names`.
+        Multipliers of the constraints, in the order of `constraint_names`.
     stable : bool
         Whether no small displacement that the constraints allow is pushed further away.
     stiffness : array, (degrees of freedom,)
@@ -52,7 +52,7 @@ class Equilibrium:
 
 def equilibrium(
     mechanism: Mechanism,
-    q: Any = None,
+    guess: Any = None,
     tau: Any = None,
     t: float = 0.0,
     *,
@@ -69,7 +69,7 @@ def equilibrium(
     Parameters
     ----------
     mechanism : Mechanism
-    q : array, (nq,)
+    guess : array, (nq,)
         Estimate of the position; neutral if not given.
     tau : array, (nv,) [N m or N]
         Constant joint forces; zero if not given.
@@ -85,7 +85,7 @@ def equilibrium(
         With the force out of balance that was reached, and where.
     """
     forces = one_state("tau", mechanism.velocities(tau, "tau"), mechanism.nv)
-    start = one_state("q", mechanism.positions(q), mechanism.nq)
+    start = one_state("q", mechanism.positions(guess), mechanism.nq)
     start = mechanism.description.with_unit_quaternions(start, "equilibrium")
     balance = _Balance(mechanism, forces, t, params)
     if mechanism.description.constraints:

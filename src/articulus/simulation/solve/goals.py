@@ -74,7 +74,7 @@ class FramePose(Goal):
     pose : array, (..., 4, 4)
         In the ground frame.
     weight : float [-]
-        Of the errors of this goal against those of others, where not all can be met.
+        Weight of the errors of this goal against those of others, where not all can be met.
     turning : float [-]
         Of its angles against its lengths. An angle counts as the arc that it makes at the largest lever arm.
     """

@@ -13,7 +13,7 @@ from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError
 from articulus.model.mechanism.numbers import as_array
 from articulus.numerics.newton import least_step, newton
-from articulus.simulation.solve.assembly import moving_freedoms
+from articulus.simulation.solve.assembly import moving_dofs
 from articulus.simulation.solve.goals import FramePoint, FramePose, Goal
 
 STEPS = 100
@@ -39,10 +39,10 @@ class Reach:
     Attributes
     ----------
     q : array, (..., nq)
-    reached : bool
+    ok : bool
         Whether all errors and the residual are within the tolerance.
     distance : float [m]
-        Of frames, or of the center of mass, from their targets; the largest of several goals.
+        Distance of frames, or of the center of mass, from their targets; the largest of several goals.
     angle : float [rad]
         Between frames or axes and their targets, the largest of several goals; 0 where only points were given.
     residual : float [m, rad]
@@ -51,7 +51,7 @@ class Reach:
     """
 
     q: np.ndarray
-    reached: Any
+    ok: Any
     distance: Any
     angle: Any
     residual: Any
@@ -62,7 +62,7 @@ def inverse_kinematics(
     mechanism: Mechanism,
     frame: str | Goal | Sequence[Goal],
     target: Any = None,
-    q: Any = None,
+    guess: Any = None,
     fixed: Sequence[str] = (),
     *,
     tolerance: float = 1e-8,
@@ -82,7 +82,7 @@ def inverse_kinematics(
         of them can be met, the sum of their squared errors, each times its weight, is least.
     target : array, (..., 4, 4) or (..., 3)
         Pose in the ground frame, or only the place of the origin [m].
-    q : array, (..., nq), or dict of names
+    guess : array, (..., nq), or dict of names
         Where the search starts; neutral if not given. Its leading axes broadcast with those of the targets.
     fixed : sequence of str
         Joints that stay as they are.
@@ -94,7 +94,7 @@ def inverse_kinematics(
     goals = _goals(frame, target)
     for goal in goals:
         goal.check(mechanism)
-    start = mechanism.positions(q)
+    start = mechanism.positions(guess)
     if start.shape[-1:] != (mechanism.nq,):
         raise InputError(
             f"argument 'q' has shape {start.shape}; expected ({mechanism.nq},), or (..., {mechanism.nq})"
@@ -102,7 +102,7 @@ def inverse_kinematics(
     start = mechanism.description.with_unit_quaternions(start, "inverse_kinematics")
     lead = _lead(goals, start.shape[:-1])
     x = np.broadcast_to(start, (*lead, mechanism.nq)).reshape(math.prod(lead), mechanism.nq).copy()
-    search = _Search(mechanism, goals, lead, moving_freedoms(mechanism, fixed, "inverse_kinematics"), params)
+    search = _Search(mechanism, goals, lead, moving_dofs(mechanism, fixed, "inverse_kinematics"), params)
     x, steps = search.run(search.closed(search.within(x)))
     x = search.closed(x)
     angle, distance = search.errors(x)
@@ -110,8 +110,8 @@ def inverse_kinematics(
     left = np.abs(search.open(x) / search.sizes).max(axis=-1, initial=0.0)
     reached = np.maximum(np.maximum(angle, distance / search.length), left) <= tolerance
     if not lead:
-        found = (bool(reached[0]), float(distance[0]), float(angle[0]), float(residual[0]), int(steps[0]))
-        return Reach(x[0], *found)
+        figures = (bool(reached[0]), float(distance[0]), float(angle[0]), float(residual[0]), int(steps[0]))
+        return Reach(x[0], *figures)
     return Reach(
         x.reshape(*lead, mechanism.nq),
         *(y.reshape(lead) for y in (reached, distance, angle, residual, steps)),

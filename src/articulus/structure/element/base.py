@@ -40,7 +40,7 @@ class Element(ABC):
         ----------
         elements : sequence of Element
         positions : sequence of arrays, (k, 3) [m]
-            Of the nodes of each.
+            Positions of the nodes of each.
         columns : sequence of arrays, (6 k,)
             Numbers of the degrees of freedom of each among `count` ones.
         """
@@ -50,7 +50,7 @@ class Element(ABC):
 
 def points(
     position: np.ndarray,
-    freedoms: int,
+    dofs: int,
     *,
     mass: np.ndarray | None = None,
     inertia: np.ndarray | None = None,
@@ -79,14 +79,14 @@ def points(
         mass=array(mass, P),
         inertia=array(inertia, P, 3, 3),
         lever=array(lever, P, 3),
-        translation=rows(translation, 3 * P, freedoms),
-        rotation=rows(rotation, 3 * P, freedoms),
-        strain=rows(strain, 6 * P, freedoms),
+        translation=rows(translation, 3 * P, dofs),
+        rotation=rows(rotation, 3 * P, dofs),
+        strain=rows(strain, 6 * P, dofs),
         stiffness=array(stiffness, 6 * P),
         length=array(length, P),
         direction=array(direction, P, 3),
-        derivative=rows(derivative, 6 * P, freedoms),
-        force=rows(force, 6 * P, freedoms),
+        derivative=rows(derivative, 6 * P, dofs),
+        force=rows(force, 6 * P, dofs),
         own=rows(own, 6 * P, 3 * P),
         area=np.zeros(P),
         lag=np.zeros(P),

@@ -26,7 +26,7 @@ class Lumped(Element):
     inertia : three or six floats [kg m^2]
         Ixx, Iyy, Izz, and Ixy, Ixz, Iyz about its center of mass, global axes.
     offset : three floats [m]
-        Of its center of mass from the node, global axes.
+        Offset of its center of mass from the node, global axes.
     """
 
     node: Node

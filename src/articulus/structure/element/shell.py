@@ -43,7 +43,7 @@ class Shapes:
     Parameters
     ----------
     weight : array, (P,)
-        Of the points; they sum up to the reference area.
+        Weight of the points; they sum up to the reference area.
     L, N : array, (P, k)
         Linear function of each corner, and quadratic one of the middle of each edge, from each corner to the next.
     dL, dN : array, (P, k, 2)

@@ -30,7 +30,7 @@ def beam_rows(xi: float, length: float, shear_y: float = 0.0, shear_z: float = 0
     xi : float
         x / length.
     length : float [m]
-        Of the element.
+        Length of the element.
     shear_y, shear_z : float
         12 EI / (GA length^2) for the deflections along y and z; zero makes Hermite's cubics.
     """

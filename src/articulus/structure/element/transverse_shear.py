@@ -47,7 +47,7 @@ def edge_ratios(named: Sequence[tuple[str, Plate]], edges: np.ndarray, tangents:
     Parameters
     ----------
     named : sequence of (name, plate)
-        Of each element.
+        Name of each element.
     edges : array, (E, k, 3) [m]
     tangents : array, (E, 2, 3)
         Axes of each plate.

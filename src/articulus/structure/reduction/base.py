@@ -22,7 +22,7 @@ class Reduction:
     basis : array, (n, r)
         Degrees of freedom for unit reduced coordinates.
     names : tuple of str
-        Of the reduced coordinates.
+        Names of the reduced coordinates.
     """
 
     structure: Structure

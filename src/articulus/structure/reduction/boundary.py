@@ -21,7 +21,7 @@ def boundary(structure: Structure, chosen: Mapping[Node, Components]) -> tuple[n
         raise InputError(
             f"reduction: none of the degrees of freedom {dict(chosen)} is free in this structure"
         )
-    names = tuple(f"{structure.names[n]}.{COMPONENTS[c]}" for n, c in structure.freedoms[kept])
+    names = tuple(f"{structure.names[n]}.{COMPONENTS[c]}" for n, c in structure.dofs[kept])
     return kept, names
 
 

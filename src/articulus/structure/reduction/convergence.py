@@ -25,7 +25,7 @@ class Convergence:
     Parameters
     ----------
     angles : array, (a,) [rad]
-        Of the neighboring joint.
+        Angles of the neighboring joint.
     full, reduced : array, (a, k) [rad/s]
         Lowest elastic frequencies.
     compliance : dict of component to two floats [m/N, rad/(N m)]
@@ -87,9 +87,9 @@ def convergence(
     root : str or int
         Node of the neighbor at the hinge.
     axis : three floats
-        Of the hinge.
+        Axis of the hinge.
     angles : sequence of floats [rad]
-        Of the hinge.
+        Angles of the hinge.
     """
     s, unit = reduction.structure, np.asarray(axis, dtype=float) / np.linalg.norm(axis)
     swept = np.asarray(angles, dtype=float) if attached is not None else np.zeros(1)

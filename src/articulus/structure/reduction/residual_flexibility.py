@@ -17,7 +17,7 @@ from articulus.structure.structure import Components, Structure
 def residual_flexibility(structure: Structure, interface: Mapping[Node, Components], count: int) -> Reduction:
     """Return the structure on rigid motions, `count` elastic modes and the residual shapes of unit interface forces.
 
-    The residual shape of a force is its static displacement (with inertia relief where rigid motions are free) less the
+    The residual shape of a force is its static displacement (with inertia relief where rigid motions are free) minus the
     share of the modes kept: G f - sum phi phi' f / omega^2.
 
     Parameters

@@ -30,7 +30,7 @@ def shift(M: np.ndarray, K: np.ndarray) -> float:
 def finite_modes(M: np.ndarray, K: np.ndarray, *, shapes: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return the squares of all finite circular frequencies, rising, and their shapes with unit modal mass.
 
-    The eigenvalues 1 / (omega^2 + s) of (M, K + s M) are zero for motions without mass, which are left out.
+    The eigenvalues 1 / (omega^2 + s) of (M, K + s M) are zero for motions without mass, which are omitted.
 
     Parameters
     ----------

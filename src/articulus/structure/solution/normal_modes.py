@@ -83,7 +83,7 @@ def _sparse(structure: Structure, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _fix_signs(structure: Structure, shapes: np.ndarray) -> np.ndarray:
-    moving = structure.freedoms[:, 1] < 3
+    moving = structure.dofs[:, 1] < 3
     size = np.abs(shapes) * np.where(moving[:, None], 1.0, 0.0)
     size = np.where(size.max(axis=0, initial=0.0) > 0, size, np.abs(shapes))
     largest = np.argmax(size, axis=0)

@@ -59,7 +59,7 @@ class Statics:
         return rigid_motions(self.structure)
 
     def relieve(self, forces: np.ndarray) -> np.ndarray:
-        """Return forces (n, ...) less the inertia forces of the rigid acceleration they cause."""
+        """Return forces (n, ...) minus the inertia forces of the rigid acceleration they cause."""
         return forces - self.structure.M @ (self.rigid @ (self.rigid.T @ forces))
 
     def solve(self, forces: np.ndarray) -> np.ndarray:
@@ -74,7 +74,7 @@ class Statics:
         found = self._factors.solve(bordered)[:n]
         if not np.isfinite(found).all():
             raise NumericalError(
-                "statics: the stiffness matrix is singular; a part of the structure hangs loose"
+                "statics: the stiffness matrix is singular; a part of the structure is not connected"
             )
         return found
 
@@ -89,5 +89,5 @@ class Statics:
         except RuntimeError:
             raise InputError(
                 "statics: the stiffness matrix is singular although no rigid motion of the whole is free; a node or a part "
-                "hangs loose (a mechanism): fix its degrees of freedom or join it by elements"
+                "is not connected (a mechanism): fix its degrees of freedom or join it by elements"
             ) from None

@@ -47,7 +47,7 @@ def run(
 ) -> Result:
     """Run a study many times with numbers that vary, and return the table of all runs.
 
-    Run again with the same arguments, it goes on where it was; with more runs, it adds them.
+    Run again with the same arguments, it continues where it was; with more runs, it adds them.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ def _run(
         if lost:
             doubtful(
                 f"{folder.path}: found {len(lost)} of its shards gone or damaged ({', '.join(lost[:3])}{', ...' if lost[3:] else ''}): "
-                "their runs are run again"
+                "their runs are computed again"
             )
         if retry_failed:
             table = Result(folder.path).table

@@ -1,7 +1,7 @@
 """Workers of a dask cluster: `--scheduler tcp://host:8786`, or a cluster on this machine.
 
 What travels is the order of the campaign (texts and numbers) and the files that its study reads, once to each worker, then index
-ranges, and rows as bytes back. Each worker tells its versions and processor before it gets any work; one that differs is left out.
+ranges, and rows as bytes back. Each worker tells its versions and processor before it gets any work; one that differs is omitted.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class Cluster:
     campaign : Campaign
     scale : Scale or None
     address : str
-        Of the scheduler; LOCAL starts a cluster here.
+        Address of the scheduler; LOCAL starts a cluster here.
     count : int
         Processes of a cluster that is started here.
     threads : int
@@ -292,12 +292,12 @@ class Cluster:
             task, began, allowed = self._futures[future]
             if future.done():
                 del self._futures[future]
-                found = self._take(future, began)
-                if isinstance(found, Trouble) and found.cause == MISSING:
-                    self._introduce({found.text: self._good.pop(found.text, 0) or 1})
+                answer = self._take(future, began)
+                if isinstance(answer, Trouble) and answer.cause == MISSING:
+                    self._introduce({answer.text: self._good.pop(answer.text, 0) or 1})
                     self._waiting.append(task)
                 else:
-                    out.append((task, found))
+                    out.append((task, answer))
             elif allowed and not any(w in self._good for w in allowed):
                 self._give_up(future)
                 out.append((task, Trouble("killed", "all workers that might have done it are gone", True)))
@@ -318,7 +318,7 @@ class Cluster:
         self._check()
         if time.monotonic() - self._alone > GONE_SECONDS:
             raise NumericalError(
-                f"scheduler: {self._address} has had no worker that can take part for {GONE_SECONDS:g} s. What is done is kept: start "
+                f"scheduler: {self._address} has had no usable worker for {GONE_SECONDS:g} s. Finished runs are saved: start "
                 "workers and give the same command"
             )
         waiting, self._waiting = self._waiting, []
@@ -344,7 +344,7 @@ class Cluster:
                 self.submit(task)
             return
         raise NumericalError(
-            f"scheduler: {self._address} has been gone for {GONE_SECONDS:g} s. What is done is kept: start a scheduler and give the same command"
+            f"scheduler: {self._address} has been gone for {GONE_SECONDS:g} s. Finished runs are saved: start a scheduler and give the same command"
         )
 
     def _allowance(self) -> float:

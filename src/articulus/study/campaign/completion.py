@@ -39,7 +39,7 @@ def nothing_left(folder: Path, study: StrPath, runs: int | None, given: Mapping[
     Parameters
     ----------
     folder : Path
-        Of the campaign.
+        Folder of the campaign.
     study : path or text of a study (TOML)
     runs : int
         As given.
@@ -47,17 +47,17 @@ def nothing_left(folder: Path, study: StrPath, runs: int | None, given: Mapping[
         Everything else that was given.
     """
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError, sqlite3.Error):
-        held = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        finished = json.loads((folder / FILE).read_text(encoding="utf-8"))
         text, place = _read(study)
         wanted = _runs(text, runs)
         if (
             wanted is None
-            or held["asked"] != _digest_of_command(text, place, given)
-            or wanted != held["runs"]
-            or held["machine"] != machine()
+            or finished["asked"] != _digest_of_command(text, place, given)
+            or wanted != finished["runs"]
+            or finished["machine"] != machine()
         ):
             return None
-        for file, digest in held["files"].items():
+        for file, digest in finished["files"].items():
             if hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16] != digest:
                 return None
         base = sqlite3.connect(f"file:{folder / 'ledger.sqlite'}?mode=ro", uri=True)

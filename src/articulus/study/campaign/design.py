@@ -1,4 +1,4 @@
-"""`Campaign`: a study, what varies in it, how many runs, and what is looked at. Plain data: a text tells a worker everything."""
+"""`Campaign`: a study, what varies in it, how many runs, and what is examined. Plain data: a text tells a worker everything."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Campaign:
     text : str
         Content of the study's file.
     name : str
-        Of that file.
+        Name of that file.
     folder : Path
         Where the files that the study names lie.
     axes : tuple of Axis
@@ -72,7 +72,7 @@ class Campaign:
     sampler : str
         One of `samplers.SAMPLERS`.
     seed : int
-        Of the sampler.
+        Seed of the sampler.
     figures : tuple of Figure
     requirements : tuple of Requirement
     bands : tuple of str
@@ -188,7 +188,7 @@ class Campaign:
         return sampler_of(self.sampler, self.axes, self.runs, self.seed, self.second_order)
 
     def inputs(self, first: int, count: int) -> dict[str, np.ndarray]:
-        """Return what varies in the runs from `first` on, by name, (count,) each; the same bits however it is cut."""
+        """Return what varies in the runs from `first` on, by name, (count,) each; bit-identical results however it is cut."""
         begin = first // BLOCK * BLOCK
         parts = []
         for at in range(begin, first + count, BLOCK):
@@ -256,35 +256,35 @@ def _read(text: str, name: str, folder: Path, given: Mapping[str, Any]) -> Campa
         raise ModelError(
             Finding(f"{name}: campaign", repr(table), "a table", "Write [campaign], then its keys.")
         )
-    held = table | {k: v for k, v in given.items() if v is not None}
-    for key in held:
+    settings = table | {k: v for k, v in given.items() if v is not None}
+    for key in settings:
         if key not in KEYS:
             raise InputError(f"{name}: campaign: no key '{key}'; {did_you_mean(key, KEYS)}")
-    runs = _whole("runs", held.get("runs"), 1)
+    runs = _whole("runs", settings.get("runs"), 1)
     if runs > MOST_RUNS:
         raise InputError(f"campaign: runs: found {runs}; expected at most {MOST_RUNS}")
-    seed = _whole("seed", held.get("seed", 0), 0)
+    seed = _whole("seed", settings.get("seed", 0), 0)
     number = _number_reader(data, text, name)
     with noting_files() as paths:
-        study, known = _parse(data, text, name, folder, _names_of(held))
+        study, known = _parse(data, text, name, folder, _names_of(settings))
     with noting_files() as tables:
-        axes = _axes(held, data, text, name, folder, known)
+        axes = _axes(settings, data, text, name, folder, known)
     known.require([n for a in axes for n in a.names])
     require_ranges(axes, known.ranges)
     require_seeds(axes, SEED)
     signals = study.loop.signals
     figures, requirements = of_checks(study.checks)
     figures += read_figures(
-        held.get("figures", {}), signals, number, (study.settings.t0, study.settings.t_end)
+        settings.get("figures", {}), signals, number, (study.settings.t0, study.settings.t_end)
     )
     twice = [f.name for f in figures if [g.name for g in figures].count(f.name) > 1]
     if twice:
         raise InputError(f"{name}: campaign: found two figures '{twice[0]}'; expected a name for each")
-    requirements += read_requirements(held.get("requirements", ()), figures, number)
+    requirements += read_requirements(settings.get("requirements", ()), figures, number)
     campaign = Campaign(
-        text, name, folder, axes, runs, held.get("sampler", "monte carlo"), seed, figures, requirements,
-        _entries("bands", held.get("bands", ()), [c for s in signals.values() for c in s.columns]),
-        _read_keep(held.get("keep", {}), figures), _switch("second_order", held.get("second_order", True)),
+        text, name, folder, axes, runs, settings.get("sampler", "monte carlo"), seed, figures, requirements,
+        _entries("bands", settings.get("bands", ()), [c for s in signals.values() for c in s.columns]),
+        _read_keep(settings.get("keep", {}), figures), _switch("second_order", settings.get("second_order", True)),
     )  # fmt: skip
     if campaign.sampler not in SAMPLERS:
         raise InputError(
@@ -411,7 +411,7 @@ class _Known:
     renamed : mapping of str to str
         Parameters that numbers of components and events have become, by their names.
     tables : mapping
-        Of the study, as they were written.
+        Tables of the study, as they were written.
     """
 
     def __init__(self, study: Study, renamed: Mapping[str, str], tables: Mapping[str, Any]):

@@ -1,7 +1,7 @@
 """Distributions of what varies: each maps points of the unit cube to numbers by inverse distribution functions.
 
 A distribution is a map from (rows, dims) numbers between 0 and 1 to (rows, width) values, so that every sampler goes with every
-distribution. A row depends on its own point alone, to the last bit: there are no sums over rows and no matrix products.
+distribution. A row depends on its own point alone, bit for bit: there are no sums over rows and no matrix products.
 
 A new distribution is a class here and an entry in `ALL_DISTRIBUTIONS`. Its fields are declared with units and sizes, and with `lists`
 (one number) or `key` (several together) it says how a study writes it: reader, messages and report need nothing else.
@@ -89,9 +89,9 @@ class Normal(Scalar):
     Parameters
     ----------
     mean, deviation : float
-        Of the distribution that is not cut off.
+        Mean and deviation of the distribution that is not cut off.
     low, high : float
-        Where it is cut off; what lies outside is left out, not moved to the limits.
+        Where it is cut off; what lies outside is omitted, not moved to the limits.
     """
 
     mean: float = quantity(OWN, "mean")
@@ -290,9 +290,9 @@ class Correlated:
     Parameters
     ----------
     members : sequence of Distribution
-        Of one number each.
+        Members of one number each.
     correlation : array, (members, members)
-        Of the normal variables behind the members; for normal members that is their own correlation. Rank correlation of
+        Correlation of the normal variables behind the members; for normal members that is their own correlation. Rank correlation of
         members of any kind: 6/pi asin(correlation / 2).
     """
 

@@ -53,7 +53,7 @@ ATTEMPTS = 3
 HOPELESS = 16
 """Runs set aside, with not one that worked, after which the campaign is given up."""
 NOT_STARTED = 8
-"""Workers that may die one after the other, with not one chunk done, before the campaign is given up."""
+"""Workers that may die one after another, with not one chunk done, before the campaign is given up."""
 
 
 class Workers(Protocol):
@@ -185,7 +185,7 @@ class Folder:
             except OSError:
                 raise InputError(
                     f"{self.path}: found another process that works on this campaign; expected none. "
-                    f"`articulus campaign status {shlex.quote(str(self.path))}` tells how far it is"
+                    f"`articulus campaign status {shlex.quote(str(self.path))}` shows its progress"
                 ) from None
             file.truncate(0)
             yield
@@ -211,7 +211,7 @@ class Folder:
             try:
                 return read_scale(place)
             except InputError as error:
-                doubtful(f"{error}: it is found again from the first runs")
+                doubtful(f"{error}: it is computed again from the first runs")
         new = found()
         with replacing(place) as temporary, temporary.open("wb") as file:
             np.savez(file, times=new.times, chosen=new.chosen, low=new.low, high=new.high)

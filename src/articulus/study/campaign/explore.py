@@ -93,7 +93,7 @@ def worst_case(
     runs, batch, seed, tail :
         See `articulus.study.campaign.search.worst_case`.
     output : path
-        Folder in which the runs of the search are kept: the same search again goes on behind them, one of more runs too. Nothing
+        Folder in which the runs of the search are kept: the same search again continues behind them, one of more runs too. Nothing
         is kept if not given.
     threads : int
         All cores if not given. Results do not depend on it.
@@ -178,7 +178,7 @@ class Answer:
     Parameters
     ----------
     rate : Rate
-        Of the runs that keep all requirements, with bounds that hold although the runs were looked at several times.
+        Rate of the runs that keep all requirements, with bounds that hold although the runs were examined several times.
     sure : bool
         Whether the question is answered; if not, the largest number of runs was reached.
     result : Result
@@ -195,8 +195,8 @@ def run_until(
     above: float | None = None,
     width: float | None = None,
     confidence: float = 0.95,
-    first: int = 64,
-    most: int = 1_000_000,
+    first_runs: int = 64,
+    max_runs: int = 1_000_000,
     output: StrPath | None = None,
     **given: Any,
 ) -> Answer:
@@ -206,10 +206,10 @@ def run_until(
     ----------
     study, output, given :
         As of `articulus.campaign.run`, with everything that it takes. Runs that are there already are used.
-    above, width, confidence, first, most :
+    above, width, confidence, first_runs, max_runs :
         See `articulus.study.campaign.sequential.Stopping`.
     """
-    stopping = Stopping(above, width, confidence, first, most)
+    stopping = Stopping(above, width, confidence, first_runs, max_runs)
     passing_by = output is None and isinstance(study, str) and "\n" in study
     if passing_by:
         output = tempfile.mkdtemp(prefix="articulus-campaign-")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from articulus.errors import InputError
+from articulus.errors import InputError, require_package
 from articulus.model.files.storage import StrPath, as_path, replacing
 
 if TYPE_CHECKING:
@@ -62,11 +62,6 @@ def _write_csv(columns: dict[str, np.ndarray], rows: int, path: Any) -> None:
 
 
 def _write_parquet(columns: dict[str, np.ndarray], rows: int, path: Any) -> None:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as parquet
-    except ImportError:
-        raise InputError(
-            "table: pyarrow is not installed; expected the extra `parquet`: pip install 'articulus[parquet]', or a file that ends in .csv"
-        ) from None
-    parquet.write_table(pa.table(columns), path, row_group_size=max(min(ROWS, rows), 1))
+    parquet = require_package("pyarrow.parquet", "table", "parquet", ", or a file that ends in .csv")
+    table = require_package("pyarrow", "table", "parquet").table(columns)
+    parquet.write_table(table, path, row_group_size=max(min(ROWS, rows), 1))

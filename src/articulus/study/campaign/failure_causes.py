@@ -17,7 +17,7 @@ class Group:
     ----------
     cause : str
     rows : array of int
-        Of the table.
+        Rows of the table.
     drivers : tuple of SuspectInput
         Inputs that set these runs apart from those that went well, the strongest first.
     """
@@ -66,7 +66,7 @@ def group_causes(
     Parameters
     ----------
     causes : sequence of str
-        Of each run; empty where nothing went wrong.
+        Causes of each run; empty where nothing went wrong.
     inputs : mapping of name to array, (runs,)
     good : bool array, (runs,)
         Runs to compare with; those without a cause if not given.

@@ -21,7 +21,7 @@ from articulus.study.check import FIGURES, MOMENTS, RunCheck, moment
 OVER_TIME = ("settling", "overshoot", "rms", "mean")
 """Figures of a signal over time, besides its MOMENTS."""
 SAME = 1e-12
-"""Relative difference up to which a figure is equal to a bound: 940 steps of 2 ms are 1.88 s, though not to the last bit."""
+"""Relative difference up to which a figure is equal to a bound: 940 steps of 2 ms are 1.88 s, though not bit for bit."""
 FIGURE = (
     Field("signal", "signal", meaning="entry of a signal, such as q.lift"),
     Field("figure", "choice", meaning="diagnostic of the run", words={name: name for name in FIGURES}),

@@ -1,4 +1,4 @@
-"""What a search has run so far, as a file: the same search again, which asks for the same runs in the same order, goes on behind it."""
+"""What a search has run so far, as a file: the same search again, which asks for the same runs in the same order, continues behind it."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Ledger:
     Parameters
     ----------
     folder : Path
-        Of the campaign.
+        Folder of the campaign.
     identity : str
         Digest of the campaign, which its shards carry.
     """

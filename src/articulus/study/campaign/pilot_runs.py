@@ -15,7 +15,7 @@ from articulus.study.campaign.work import RunRows, Trouble
 class Pilot(Driver):
     """Runs the first runs and keeps nothing but the extreme values over time.
 
-    A run that cannot be run, or kills or hangs its worker, is left out.
+    A run that cannot be run, or kills or hangs its worker, is omitted.
     """
 
     def scale(self, workers: Callable[[], Workers], alone: Callable[[], Workers]) -> Scale:

@@ -43,7 +43,7 @@ class PointRuns:
         self.campaign, self.requirement = campaign, _find_requirement(campaign, requirement)
         self.dims = sum(a.distribution.dims for a in campaign.axes)
         if not self.dims:
-            raise InputError("campaign: found nothing that varies; expected a line in [campaign.vary]")
+            raise InputError("campaign: nothing varies; expected a line in [campaign.vary]")
         self._journal = Journal(None, self.dims)
         self._progress = Progress(None, 0)
         self._tell: Tell = _nothing
@@ -67,7 +67,7 @@ class PointRuns:
         output : path or None
             Folder of the file; None keeps nothing.
         name : str
-            Of the search.
+            Name of the search.
         settings : dict
             What decides which runs it asks for: another search has another file.
         total : int or None

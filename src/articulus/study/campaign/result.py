@@ -116,7 +116,7 @@ class Result:
     # single runs
 
     def replay(self, index: int) -> Run:
-        """Return one run with all its signals; every number is that of the campaign to the last bit.
+        """Return one run with all its signals; every number is that of the campaign bit for bit.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Samplers: points of the unit cube for the runs of a campaign. Row i is computed from i and the seed alone, to the last bit."""
+"""Samplers: points of the unit cube for the runs of a campaign. Row i is computed from i and the seed alone, bit for bit."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class Sobol(_Endless):
     ----------
     dims : int
     seed : int
-        Of the scrambling.
+        Seed of the scrambling.
     """
 
     dims: int
@@ -264,7 +264,7 @@ def sampler_of(kind: str, axes: Sequence[Axis], runs: int, seed: int, second_ord
         One of SAMPLERS. "grid" goes through the values of all axes that have values; "list" through the rows of a single table.
     axes : sequence of Axis
     runs : int
-        Of the whole campaign.
+        Runs of the whole campaign.
     seed : int
     second_order : bool
         Whether a Saltelli design is to give indices of pairs.
@@ -290,7 +290,7 @@ def _make(kind: str, axes: Sequence[Axis], dims: int, runs: int, seed: int, seco
         return LatinHypercube(dims, runs, seed)
     if kind == "saltelli":
         if not axes:
-            raise InputError("sampler 'saltelli': found nothing that varies; expected at least one axis")
+            raise InputError("sampler 'saltelli': nothing varies; expected at least one axis")
         return Saltelli(tuple(a.distribution.dims for a in axes), seed, second_order)
     tables = [a.distribution for a in axes if isinstance(a.distribution, Rows)]
     if kind == "list" and (len(tables) != 1 or len(axes) != 1):

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from articulus.errors import InputError, did_you_mean
+from articulus.errors import InputError, did_you_mean, require_package
 from articulus.numerics.streams import stream
 
 Badness = Callable[[np.ndarray], np.ndarray]
@@ -148,7 +147,7 @@ def _differential_evolution(seeker: _Seeker, dims: int, batch: int, seed: int) -
 
 
 def _cma(seeker: _Seeker, dims: int, batch: int, seed: int) -> None:
-    cma = _cma_module()
+    cma = require_package("cma", "cma-es", "search")
     if dims < 2:
         raise InputError("cma-es: found one coordinate; expected two or more. Take 'differential evolution'")
     generator = stream(seed)
@@ -165,13 +164,3 @@ def _cma(seeker: _Seeker, dims: int, batch: int, seed: int) -> None:
         while not strategy.stop():
             points = strategy.ask()
             strategy.tell(points, (-seeker(np.array(points))).tolist())
-
-
-def _cma_module() -> Any:
-    try:
-        import cma
-    except ImportError:
-        raise InputError(
-            "cma-es: the package 'cma' is not installed; expected the extra: pip install 'articulus[search]'"
-        ) from None
-    return cma

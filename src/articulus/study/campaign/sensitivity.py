@@ -26,7 +26,7 @@ class Effect:
     centers, means, errors : array, (bins,)
         Mean of the input and of the figure in each of some equally full bins, and the standard error of the latter.
     share : float
-        Of the variance of the figure that these means explain (correlation ratio, freed of its bias): for independent inputs an
+        Share of the variance of the figure that these means explain (correlation ratio, freed of its bias): for independent inputs an
         estimate of the first Sobol index.
     rank : float
         Rank correlation: +1 where the figure only rises with the input.
@@ -48,7 +48,7 @@ class Effect:
 def main_effects(
     inputs: Mapping[str, np.ndarray], values: np.ndarray, bins: int = BINS
 ) -> tuple[Effect, ...]:
-    """Return the effect of each input on a figure, the largest share first; runs without a finite figure are left out."""
+    """Return the effect of each input on a figure, the largest share first; runs without a finite figure are omitted."""
     from scipy.stats import rankdata
 
     y = np.asarray(values, dtype=float)
@@ -103,7 +103,7 @@ class Indices:
     Parameters
     ----------
     names : tuple of str
-        Of the axes.
+        Names of the axes.
     first, total : array, (axes,)
         Share of an axis alone, and of it with all its interactions.
     second_order : array, (axes, axes) or None
@@ -140,10 +140,10 @@ def sobol_indices(
     values : array, (runs,)
         The figure of each run, in the order of their numbers.
     names : sequence of str
-        Of the axes.
+        Names of the axes.
     confidence : float
     seed : int
-        Of the resampling.
+        Seed of the resampling.
 
     Raises
     ------

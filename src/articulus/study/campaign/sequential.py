@@ -19,7 +19,7 @@ class Stopping:
     """When a campaign is long enough.
 
     The k-th look is given the share 1/(k (k + 1)) of what may go wrong, so that the last interval is right with the whole confidence
-    although one looked several times; a plain interval that is looked at until it pleases is not.
+    although one looked several times; a plain interval that is examined until it pleases is not.
 
     Parameters
     ----------
@@ -28,17 +28,17 @@ class Stopping:
     width : float
         Stop when the interval of the pass rate is not wider than this.
     confidence : float
-    first : int
+    first_runs : int
         Runs of the first look; every look doubles them.
-    most : int
+    max_runs : int
         Runs after which to stop in any case.
     """
 
     above: float | None = None
     width: float | None = None
     confidence: float = CONFIDENCE
-    first: int = 64
-    most: int = 1_000_000
+    first_runs: int = 64
+    max_runs: int = 1_000_000
 
     def __post_init__(self) -> None:
         if (self.above is None) == (self.width is None):
@@ -49,17 +49,17 @@ class Stopping:
             value = getattr(self, name)
             if value is not None and not 0 < value < 1:
                 raise InputError(f"Stopping.{name}: found {value!r}; expected a number between 0 and 1")
-        if not 1 <= self.first <= self.most:
+        if not 1 <= self.first_runs <= self.max_runs:
             raise InputError(
-                f"Stopping: found first = {self.first}, most = {self.most}; expected 1 <= first <= most"
+                f"Stopping: found first_runs = {self.first_runs}, max_runs = {self.max_runs}; expected 1 <= first_runs <= max_runs"
             )
 
     def looks(self) -> Iterator[tuple[int, int]]:
         """Yield the number of each look, from 1 on, and its runs."""
-        look, runs = 1, self.first
+        look, runs = 1, self.first_runs
         while True:
-            yield look, min(runs, self.most)
-            if runs >= self.most:
+            yield look, min(runs, self.max_runs)
+            if runs >= self.max_runs:
                 return
             look, runs = look + 1, 2 * runs
 

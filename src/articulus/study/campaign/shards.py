@@ -43,7 +43,7 @@ class Shard:
     file : str
         Name in the folder of the campaign.
     digest : str
-        Of its content.
+        Digest of its content.
     size : int [bytes]
     ranges : tuple of (first, count, offset)
         Runs that it holds, and the row at which each range begins.

@@ -115,7 +115,7 @@ class Quantile:
     Parameters
     ----------
     share : float
-        Of all runs that are below it.
+        Share of all runs that are below it.
     value : float
     low, high : float
         Order statistics that enclose it with the confidence; infinite where there are too few runs for one.
@@ -132,7 +132,7 @@ class Quantile:
 def quantile(values: np.ndarray, share: float, confidence: float = CONFIDENCE) -> Quantile:
     """Return a quantile of independent values with bounds that hold for every distribution: two order statistics.
 
-    Values that are no number (of runs that failed) are left out.
+    Values that are no number (of runs that failed) are omitted.
     """
     from scipy.stats import binom
 

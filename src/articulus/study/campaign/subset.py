@@ -76,7 +76,7 @@ def failure_probability(
     Parameters
     ----------
     badness : function
-        Of points of the unit cube; see `search.Badness`. It has to tell near misses from far ones.
+        Badness of points of the unit cube; see `search.Badness`. It has to tell near misses from far ones.
     dims : int
     runs_per_level : int
         A multiple of ten; 1000 or more.
@@ -109,7 +109,7 @@ def failure_probability(
             if probability > FLAT:
                 raise NumericalError(
                     f"subset simulation: {100 * probability:.0f} % of the runs are at {level:.6g} and none is worse, the failure is at 0: the figure is flat. "
-                    "Expected one that tells near misses from far ones"
+                    "Expected one that distinguishes near misses from safe runs"
                 )
             if (bad > 0).any():
                 break

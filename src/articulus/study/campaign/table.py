@@ -52,7 +52,7 @@ class CampaignTable:
     Parameters
     ----------
     folder : Path
-        Of the campaign.
+        Folder of the campaign.
     ranges : sequence of (first, count, file, offset)
         Where the rows are.
     inputs, figures : sequence of str
@@ -96,7 +96,7 @@ class CampaignTable:
         return f"<CampaignTable of {len(self)} runs: {len(self.inputs)} inputs, {len(self.figures)} figures>"
 
     def require_whole(self) -> None:
-        """Raise InputError where a file is gone or damaged; they are looked at once."""
+        """Raise InputError where a file is gone or damaged; they are examined once."""
         if not self._checked:
             for file in dict.fromkeys(file for _, _, file, _ in self.ranges):
                 shards.require_whole(self._folder, file, self._digests.get(file, ""))

@@ -54,7 +54,7 @@ class RunRows:
     texts : dict of index to str
         What failed, of the first few.
     counts : Counts or None
-        Of values over time, for bands; only the extreme values before there is a scale.
+        Counts of values over time, for bands; only the extreme values before there is a scale.
     notes : mapping of str to str
         Warnings by their kind, the first of each.
     """
@@ -174,7 +174,7 @@ def _counts(
 
 
 def whole_run(campaign: Campaign, index: int) -> Run:
-    """Return one run with all its signals; its numbers are those of the campaign to the last bit."""
+    """Return one run with all its signals; its numbers are those of the campaign bit for bit."""
     settings = campaign.study.settings
     with warnings.catch_warnings(), quiet():
         warnings.simplefilter("ignore", DoubtfulResult)  # told below of this run alone, without its twin
@@ -243,7 +243,7 @@ def _on_grid(campaign: Campaign, run: Run) -> Run:
     """Return the runs on the whole grid of samples.
 
     Where all runs of a batch ended early, the batch ends with the last of them, at a sample that a run would not have in other
-    company: it is left out, and what is missing is filled up.
+    company: it is omitted, and what is missing is filled up.
     """
     times = times_of(campaign)
     if run.t.size == times.size and run.t[-1] >= times[-1] - 1e-9 * abs(times[-1]):

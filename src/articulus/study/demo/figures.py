@@ -69,5 +69,5 @@ def tip_rows(outcome: Outcome) -> list[tuple[str, str, str]]:
     """Return rows of forces, and the distance of the tip from its line with them: at worst, and after the motion [m]."""
     motion = outcome.study.tip
     assert motion is not None
-    end = motion.inversion.end - motion.inversion.t[0]
+    end = motion.inversion.t_end - motion.inversion.t[0]
     return [(tip.name, f"{tip.largest:.2g}", f"{tip.after(end):.2g}") for tip in outcome.tips]

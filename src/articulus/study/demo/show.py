@@ -22,7 +22,7 @@ class Demo:
     Parameters
     ----------
     outcome, tip : Outcome
-        Of the excavator, and of the light arm.
+        Outcome and tip of the excavator, and of the light arm.
     study, tip_study, report : Path
         Files that were written: the studies, to change and run again, and the report of both.
     """

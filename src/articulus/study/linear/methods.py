@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from articulus import control
-from articulus.control import Design, ReducedModel
-from articulus.control.reduction import bstmr, ohklmr, schmr
-from articulus.control.synthesis import ltru, ltry, output_poles, weighted_lqg
+from articulus.control import Design
+from articulus.control.reduction import ReducedModel, bstmr, ohklmr, schmr
+from articulus.control.synthesis import glqg, ltru, ltry, optimal_projection, output_poles, weighted_lqg
 from articulus.linear import LinearModel
 
 Reducer = Callable[..., ReducedModel]
@@ -64,9 +64,11 @@ METHODS: dict[str, DesignMethod] = {
     "pidtune": DesignMethod(
         control.pidtune,
         {"crossover": "number"},
-        {"phase_margin": "number", "integral": "flag", "command": "names", "measured": "names"},
+        {"phase_margin": "number", "integral": "flag", "commands": "names", "measured": "names"},
     ),
     "h2syn": DesignMethod(control.h2syn, PORTS, {}),
+    "optimal_projection": DesignMethod(optimal_projection, {"order": "integer", **PORTS}, {"iterations": "integer"}),
+    "glqg": DesignMethod(glqg, PORTS, {"order": "integer", "gamma": "number", "bounded": "names", "sector": "matrix", "starts": "integer", "iterations": "integer", "seed": "integer"}),
     "hinfsyn": DesignMethod(control.hinfsyn, PORTS, {**HINF, "tolerance": "number"}),
     "mixsyn": DesignMethod(control.mixsyn, {}, {**dict.fromkeys(("W1", "W2", "W3"), "weight"), **HINF, **PORTS}),
     "ncfsyn": DesignMethod(control.ncfsyn, {}, {"W1": "weight", "W2": "weight", "relax": "number", **PORTS}),

@@ -37,7 +37,7 @@ class OperatingModel:
     Parameters
     ----------
     model : LinearModel
-        Of the changes from there.
+        Model of the changes from there.
     inputs : array, (nu,)
         Constant values that hold the operating point, beside what other controllers give.
     outputs : array, (ny,)
@@ -98,8 +98,8 @@ def read_linear_model(path: StrPath) -> OperatingModel:
     if not isinstance(table, dict) or not isinstance(point, dict):
         wrong("linear_model", short_text(table), "a table [linear_model], and one [operating_point]")
         raise ModelError(findings)
-    for name, held, known in (("linear_model", table, KEYS), ("operating_point", point, POINT)):
-        for key in set(held) - set(known):
+    for name, keys, known in (("linear_model", table, KEYS), ("operating_point", point, POINT)):
+        for key in set(keys) - set(known):
             wrong(f"{name}.{key}", "an unknown key", ", ".join(known))
     names = {key: _texts(table.get(key), f"linear_model.{key}", wrong) for key in NAMES}
     n, m, p = (len(names[key]) for key in NAMES[:3])

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from articulus.control import Check, Design, ReducedModel, damp
+from articulus.control import Check, Design, damp
 from articulus.control.analysis.margins import Margins
+from articulus.control.reduction import ReducedModel
 from articulus.errors import ArticulusError
 from articulus.linear import LinearModel
 from articulus.motion.inversion import Inversion
@@ -122,7 +123,7 @@ def _(found: Design) -> Writers:
 def _(found: Inversion) -> Writers:
     first, last = found.support
     rows = [
-        ("motion", f"{found.start:.6g} to {found.end:.6g} s"),
+        ("motion", f"{found.t0:.6g} to {found.t_end:.6g} s"),
         ("inputs act", f"{first:.6g} to {last:.6g} s"),
         *_figures(found.figures),
     ]

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from articulus.control import Design, ReducedModel
+from articulus.control import Design
+from articulus.control.reduction import ReducedModel
 from articulus.errors import InputError, NumericalError, did_you_mean
 from articulus.linear import LinearModel
 from articulus.model.files.storage import StrPath, as_path, write_text
@@ -49,7 +50,7 @@ class LinearOutcome:
     failure : str
         Why there is no good result; "" if there is one.
     text : str
-        Of the file that asked for it.
+        Text of the file that asked for it.
     """
 
     name: str
@@ -62,7 +63,7 @@ class LinearOutcome:
     text: str = ""
 
     @property
-    def passed(self) -> bool:
+    def ok(self) -> bool:
         """Whether there is a good result."""
         return not self.failure
 
@@ -250,7 +251,7 @@ def _write_inputs(
         write_text(
             file,
             component_text(
-                named, format, f"{each} over time; the motion begins at {found.start - found.t[0]:.6g} s"
+                named, format, f"{each} over time; the motion begins at {found.t0 - found.t[0]:.6g} s"
             ),
         )
         yield file

@@ -59,7 +59,7 @@ class DesignTask:
         The plant of the design: sampled where a period was given.
     method : str
     arguments : dict
-        Of the method, beside the plant.
+        Arguments of the method, beside the plant.
     notes : tuple of str
         Why the plant is doubtful.
     """

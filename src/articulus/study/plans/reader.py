@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from articulus.model.files.toml.numbers import short_text
 from articulus.model.files.toml.reader import load_tables
 from articulus.model.mechanism import values_of
 from articulus.model.mechanism.pose import Pose
-from articulus.motion.trajectory import Ball, Clear, Crate, Facing, Hull, InBox, OnLine, Rod
+from articulus.motion.trajectory import Apart, Ball, Clear, Crate, Facing, Hull, InBox, OnLine, Rod
 from articulus.motion.trajectory.costs import ALL_COSTS
 from articulus.motion.trajectory.schemes import scheme
 from articulus.simulation.solve.goals import FramePoint, FramePose
@@ -27,9 +28,28 @@ from articulus.study.numbers import StudyNumbers
 from articulus.study.tables import Tables, report_of
 
 SCHEMA = 1
-TOP = ("schema", "plan", "task", "obstacle", "keep", "solve")
+TOP = ("schema", "plan", "task", "obstacle", "apart", "keep", "solve")
 HEAD = ("name", "purpose", "model", "options", "gravity")
-TASK = ("start", "goal", "duration", "cost", "joints", "effort", "velocity")
+LIMITS = {
+    "torque_limit": ("N m", "N"),
+    "velocity_limit": ("rad/s", "m/s"),
+    "acceleration_limit": ("rad/s^2", "m/s^2"),
+    "jerk_limit": ("rad/s^3", "m/s^3"),
+    "torque_rate_limit": ("N m/s", "N/s"),
+}
+"""Limits, and their units in joints that turn and that slide."""
+TASK = (
+    "q0",
+    "goal",
+    "duration",
+    "cost",
+    "actuators",
+    *LIMITS,
+    "v0",
+    "goal_velocity",
+    "parameters",
+)
+APART = ("first", "second", "margin")
 GOAL = ("frame", "point", "pose")
 SOLVE = (
     Field("scheme", "text", meaning="transcription, such as hermite_simpson, radau 3, shooting or riccati"),
@@ -48,6 +68,8 @@ SOLVE = (
     Field("tolerance", "number", unit="-", size="1", meaning="of the solver", above=0),
     Field("iterations", "integer", meaning="most iterations of the solver", least=1),
     Field("time_limit", "number", unit="s", size="1", meaning="longest time of the solver", above=0),
+    Field("restarts", "integer", meaning="more searches, from guesses at random", least=0),
+    Field("seed", "integer", meaning="of those guesses", least=0),
 )
 """Keys of the table [solve]."""
 COST = tuple(
@@ -68,7 +90,7 @@ class PlanTask:
     ----------
     name, purpose : str
     filename, text : str
-        Of the file.
+        Filename and text of the file.
     mechanism : Mechanism
     arguments : dict
         Of `articulus.motion.trajectory.plan`, beside the mechanism.
@@ -112,6 +134,7 @@ class _Reader(Tables):
         arguments["obstacles"] = [
             c for p, t in self.tables("obstacle") if (c := self._obstacle(t, p, mechanism))
         ]
+        arguments["obstacles"] += [a for p, t in self.tables("apart") if (a := self._apart(t, p, mechanism))]
         arguments["keep"] = [k for p, t in self.tables("keep") if (k := self._keep(t, p, mechanism))]
         self.report.raise_if_any()
         assert mechanism is not None
@@ -128,23 +151,53 @@ class _Reader(Tables):
     def _task(self, mechanism: Mechanism | None) -> dict[str, Any]:
         table = self.table("task")
         self.values.unknown_keys(table, TASK, "task")
-        for key in ("start", "goal", "duration"):
+        for key in ("q0", "goal", "duration"):
             if key not in table:
                 self.report.add("task", f"no {key}", f"{key}")
         made: dict[str, Any] = {
-            "q0": self._positions(table.get("start", {}), "task.start", mechanism),
-            "goal": self._goal(table.get("goal", {}), mechanism),
+            "q0": self._goal(table.get("q0", {}), "task.q0", mechanism),
+            "goal": self._goal(table.get("goal", {}), "task.goal", mechanism),
             "duration": self._duration(table.get("duration", 1.0)),
             "cost": self._cost(table.get("cost", "effort")),
         }
-        if "joints" in table:
-            made["actuators"] = self._joints(table["joints"], mechanism)
-        for key, argument, unit in (
-            ("effort", "torque_limit", "N m"),
-            ("velocity", "velocity_limit", "rad/s"),
-        ):
+        if "actuators" in table:
+            made["actuators"] = self._actuators(table["actuators"], mechanism)
+        for key, units in LIMITS.items():
             if key in table:
-                made[argument] = self._by_joint(table[key], unit, f"task.{key}", mechanism)
+                made[key] = self._by_joint(table[key], units, f"task.{key}", mechanism)
+        for key in ("v0", "goal_velocity"):
+            if key in table and mechanism is not None:
+                made[key] = self._velocities(table[key], key, mechanism)
+        if "parameters" in table:
+            made["parameters"] = self._parameters(table["parameters"], mechanism)
+        return made
+
+    def _velocities(self, given: Any, key: str, mechanism: Mechanism) -> Any:
+        if given == "free" and key == "goal_velocity":
+            return given
+        return read_coordinates(self.values, given, "v", mechanism.description, f"task.{key}")
+
+    def _parameters(self, given: Any, mechanism: Mechanism | None) -> dict[str, tuple[float, float]]:
+        """Return named parameters of the model that the plan may choose, with their bounds."""
+        made: dict[str, tuple[float, float]] = {}
+        if not isinstance(given, dict):
+            self.report.add("task.parameters", short_text(given), "a table such as {mass = [1.0, 3.0]}")
+            return made
+        known = [] if mechanism is None else [p.name for p in mechanism.description.parameters]
+        for name, bounds in given.items():
+            path = f"task.parameters.{name}"
+            if mechanism is None:
+                continue
+            if name not in known:
+                hint = did_you_mean(name, known)
+                self.report.add(path, f"no parameter '{name}'", "a parameter of the model", hint)
+                continue
+            pair = bounds if isinstance(bounds, list) and len(bounds) == 2 else None
+            found = None if pair is None else self._numbers(pair, ["any"] * 2, path)
+            if pair is None or (found is not None and not found[0] <= found[1]):
+                self.report.add(path, short_text(bounds), "the least and the largest value, in a list")
+            elif found is not None:
+                made[name] = (found[0], found[1])
         return made
 
     def _positions(self, given: Any, path: str, mechanism: Mechanism | None) -> Any:
@@ -160,32 +213,33 @@ class _Reader(Tables):
                 return None
         return read_coordinates(self.values, given, "q", mechanism.description, path)
 
-    def _goal(self, given: Any, mechanism: Mechanism | None) -> Any:
+    def _goal(self, given: Any, path: str, mechanism: Mechanism | None) -> Any:
+        """Return positions, or where a frame is to be."""
         if not isinstance(given, dict) or "frame" not in given:
-            return self._positions(given, "task.goal", mechanism)
-        self.values.unknown_keys(given, GOAL, "task.goal")
-        frame = self.values.text(given, "frame", "task.goal")
+            return self._positions(given, path, mechanism)
+        self.values.unknown_keys(given, GOAL, path)
+        frame = self.values.text(given, "frame", path)
         if ("point" in given) == ("pose" in given):
             self.report.add(
-                "task.goal", "point and pose" if "pose" in given else "neither", "point or pose of the frame"
+                path, "point and pose" if "pose" in given else "neither", "point or pose of the frame"
             )
             return None
-        if not self._frame(frame, "task.goal.frame", mechanism):
+        if not self._frame(frame, f"{path}.frame", mechanism):
             return None
         if "point" in given:
-            point = self._numbers(given["point"], "m m m", "task.goal.point")
+            point = self._numbers(given["point"], "m m m", f"{path}.point")
             return None if point is None else FramePoint(str(frame), np.array(point))
-        held = given["pose"]
-        if not isinstance(held, dict):
+        pose = given["pose"]
+        if not isinstance(pose, dict):
             self.report.add(
-                "task.goal.pose",
-                short_text(held),
+                f"{path}.pose",
+                short_text(pose),
                 'a table such as {xyz = [1, 0, 0], rpy = ["90 deg", 0, 0]}',
             )
             return None
-        self.values.unknown_keys(held, ("xyz", "rpy"), "task.goal.pose")
-        xyz = self._numbers(held.get("xyz", [0, 0, 0]), "m m m", "task.goal.pose.xyz")
-        rpy = self._numbers(held.get("rpy", [0, 0, 0]), "rad rad rad", "task.goal.pose.rpy")
+        self.values.unknown_keys(pose, ("xyz", "rpy"), f"{path}.pose")
+        xyz = self._numbers(pose.get("xyz", [0, 0, 0]), "m m m", f"{path}.pose.xyz")
+        rpy = self._numbers(pose.get("rpy", [0, 0, 0]), "rad rad rad", f"{path}.pose.rpy")
         return None if xyz is None or rpy is None else FramePose(str(frame), Pose(xyz, rpy).matrix())
 
     def _duration(self, given: Any) -> Any:
@@ -217,11 +271,11 @@ class _Reader(Tables):
                 self.report.add(f"task.cost.{name}", short_text(weight), "a number, not negative")
         return given
 
-    def _joints(self, given: Any, mechanism: Mechanism | None) -> tuple[str, ...]:
+    def _actuators(self, given: Any, mechanism: Mechanism | None) -> tuple[str, ...]:
         if not isinstance(given, list) or not all(isinstance(j, str) for j in given):
-            self.report.add("task.joints", short_text(given), "a list of joints with motors")
+            self.report.add("task.actuators", short_text(given), "a list of joints with motors")
             return ()
-        return tuple(j for k, j in enumerate(given) if self._joint(j, f"task.joints[{k}]", mechanism))
+        return tuple(j for k, j in enumerate(given) if self._joint(j, f"task.actuators[{k}]", mechanism))
 
     def _joint(self, joint: str, path: str, mechanism: Mechanism | None) -> bool:
         if mechanism is not None and joint not in mechanism.joint_names:
@@ -230,20 +284,19 @@ class _Reader(Tables):
             return False
         return True
 
-    def _by_joint(self, given: Any, unit: str, path: str, mechanism: Mechanism | None) -> Any:
+    def _by_joint(self, given: Any, units: tuple[str, str], path: str, mechanism: Mechanism | None) -> Any:
         """Return limits by joint, or one for all joints that turn."""
         if not isinstance(given, dict):
-            found = self._numbers([given], unit, path)
+            found = self._numbers([given], units[:1], path)
             self._positive(found, given, path)
             return None if found is None else found[0]
         made = {}
         for joint, number in given.items():
             if not self._joint(joint, f"{path}.{joint}", mechanism) or mechanism is None:
                 continue
-            units = coordinate_units(mechanism.description, "v")[mechanism.v_slice(joint)]
-            slides = bool(units) and units[0] == "m/s"
-            own = {"N m": "N", "rad/s": "m/s"}[unit] if slides else unit
-            found = self._numbers([number], own, f"{path}.{joint}")
+            rates = coordinate_units(mechanism.description, "v")[mechanism.v_slice(joint)]
+            slides = bool(rates) and rates[0] == "m/s"
+            found = self._numbers([number], units[slides:][:1], f"{path}.{joint}")
             self._positive(found, number, f"{path}.{joint}")
             if found is not None:
                 made[joint] = found[0]
@@ -267,12 +320,15 @@ class _Reader(Tables):
                     for finding in error.findings:
                         self.report.add("solve.scheme", short_text(given), finding.expected)
                 continue
-            whole = key in ("intervals", "iterations")
+            field = next(f for f in SOLVE if f.name == key)
+            whole = field.kind == "integer"
             found = self._numbers([given], "s" if key == "time_limit" else "-", f"solve.{key}")
-            if found is not None and (not found[0] > 0 or (whole and not isinstance(given, int))):
-                self.report.add(
-                    f"solve.{key}", short_text(given), f"a {'whole ' if whole else ''}number above 0"
-                )
+            least = field.least == 0
+            if found is not None and (
+                not (found[0] >= 0 if least else found[0] > 0) or (whole and not isinstance(given, int))
+            ):
+                expected = f"a {'whole ' if whole else ''}number{', not negative' if least else ' above 0'}"
+                self.report.add(f"solve.{key}", short_text(given), expected)
             elif found is not None:
                 made[key] = int(found[0]) if whole else found[0]
         return made
@@ -294,6 +350,21 @@ class _Reader(Tables):
         if made is None or margin is None or any(h is None for h in held):
             return None
         return Clear(made, tuple(h for h in held if h is not None), margin[0])
+
+    def _apart(self, table: dict[str, Any], path: str, mechanism: Mechanism | None) -> Apart | None:
+        """Return hulls of the mechanism itself that keep apart."""
+        self.values.unknown_keys(table, APART, path)
+        held = []
+        for key in ("first", "second"):
+            if not isinstance(given := table.get(key), dict):
+                found = f"no {key}" if given is None else short_text(given)
+                self.report.add(path, found, f'{key} = {{body = "wrist", radius = 0.1}}')
+                return None
+            held.append(self._hull(given, f"{path}.{key}", mechanism))
+        margin = self._numbers([table.get("margin", 0.0)], "m", f"{path}.margin")
+        if margin is None or any(h is None for h in held):
+            return None
+        return self._make(Apart, path, first=held[0], second=held[1], margin=margin[0])
 
     def _hull(self, table: dict[str, Any], path: str, mechanism: Mechanism | None) -> Hull | None:
         units = {f.name: f.units() for f in fields_of(Hull) if f.numeric}
@@ -369,8 +440,8 @@ class _Reader(Tables):
             return False
         return True
 
-    def _numbers(self, given: Any, units: str | list[str], path: str) -> tuple[float, ...] | None:
-        each = units if isinstance(units, list) else _units(units)
+    def _numbers(self, given: Any, units: str | Sequence[str], path: str) -> tuple[float, ...] | None:
+        each = _units(units) if isinstance(units, str) else list(units)
         listed = given if isinstance(given, list) or len(each) > 1 else [given]
         found = self.values.numbers.vector(listed, each, path)
         if found is None:
@@ -383,8 +454,8 @@ class _Reader(Tables):
 
 
 def _units(units: str) -> list[str]:
-    """Return units that are written one after the other; "N m" is one."""
-    return [units] if units in ("N m",) else units.split()
+    """Return units that are written one after another."""
+    return units.split()
 
 
 def _one(numbers: tuple[float, ...] | None) -> Any:

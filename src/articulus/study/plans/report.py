@@ -89,7 +89,7 @@ def _banner(outcome: PlanOutcome) -> Markup:
     plan, doubtful = outcome.plan, doubts(outcome)
     if not plan.converged:
         kind, headline = "bad", f"No motion found: {_words(plan.solution.status)}"
-    elif not outcome.passed:
+    elif not outcome.ok:
         kind, headline = "bad", "The simulation with the planned forces failed"
     else:
         kind, headline = "good", f"Motion of {plan.duration:.4g} s found"

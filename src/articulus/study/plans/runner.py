@@ -72,7 +72,7 @@ class PlanOutcome:
     notes: tuple[str, ...] = ()
 
     @property
-    def passed(self) -> bool:
+    def ok(self) -> bool:
         """Whether a motion was found and simulated to its end."""
         return self.plan.converged and self.run is not None and not self.run.failed.size
 
@@ -118,7 +118,7 @@ def solve_task(task: PlanTask) -> PlanOutcome:
         if not found.converged:
             return PlanOutcome(task, found, notes=_notes(told))
         try:
-            run = found.run()
+            run = found.run(track=False)
         except NumericalError as error:
             return PlanOutcome(task, found, notes=(*_notes(told), f"the simulation failed: {error}"))
         assert found.task is not None

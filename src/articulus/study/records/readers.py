@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,8 +17,12 @@ from articulus.study.records.record import Record, in_si
 
 TIMES = ("t", "time", "timestamp", "zeit", "Time", "TIME", "T")
 """Names under which times are looked for, in this order."""
+BAG = "metadata.yaml"
+"""File that makes a folder a bag of ROS 2."""
 MOST_BYTES = 1 << 31
 """Size of a file of text above which it is not read."""
+MOST_NUMBERS = 1 << 28
+"""Numbers of a binary file, 2 GiB in memory: a small file may hold any number of equal ones."""
 _HEAD = re.compile(r"\s*(.*?)\s*(?:[\[(]\s*([^\])]*?)\s*[\])])?\s*")
 
 Columns = tuple[dict[str, np.ndarray], dict[str, str]]
@@ -27,7 +32,9 @@ Columns = tuple[dict[str, np.ndarray], dict[str, str]]
 def read_record(
     path: str | Path, *, time: str | None = None, units: Mapping[str, str] | None = None, name: str = ""
 ) -> Record:
-    """Return a measured run from a file: .csv, .tsv, .txt, .nc, .mat or .mcap; nothing in it is executed.
+    """Return a measured run from a file: .csv, .tsv, .txt, .nc, .mat, .mcap, .parquet, .bag or .db3, or from the folder of a ROS 2 bag.
+
+    Nothing in it is executed.
 
     Parameters
     ----------
@@ -37,7 +44,7 @@ def read_record(
     units : dict of column to str
         Units that the file does not tell, or tells wrongly: {"lift": "deg"}. All numbers become SI.
     name : str
-        Of the record; that of the file if not given.
+        Name of the record; that of the file if not given.
 
     Raises
     ------
@@ -45,11 +52,12 @@ def read_record(
         With the line of a file of text.
     """
     place = Path(path)
-    if not place.is_file():
+    bag = place.is_dir() and (place / BAG).is_file()
+    if not place.is_file() and not bag:
         raise InputError(
             f"{place}: no such file; expected a record with one of the endings {', '.join(READERS)}"
         )
-    read = READERS.get(place.suffix.lower())
+    read = read_bag if bag else READERS.get(place.suffix.lower())
     if read is None:
         raise InputError(f"{place}: no reader for '{place.suffix}'; expected one of {', '.join(READERS)}")
     columns, found = read(place)
@@ -138,8 +146,11 @@ def read_netcdf(place: Path) -> Columns:
             f"{place.name}: netCDF files need the extra `data`: pip install 'articulus[data]'"
         ) from None
     try:
-        with xarray.open_dataset(place) as data:
+        with xarray.open_dataset(place, create_default_indexes=False) as data:
+            _require_bounded(place, sum(v.size for v in data.variables.values()))
             return _variables(data, place)
+    except InputError:
+        raise
     except (OSError, ValueError) as reason:
         raise InputError(f"{place}: not a netCDF file that can be read: {reason}") from None
 
@@ -176,30 +187,54 @@ def read_mat(place: Path) -> Columns:
         modern = file.read(128)[:10] == b"MATLAB 7.3"
     try:
         found = _hdf5(place) if modern else _mat5(place)
-    except (ValueError, OSError, NotImplementedError, TypeError) as reason:
+    except InputError:
+        raise
+    except (ValueError, OSError, NotImplementedError, TypeError, LookupError) as reason:
         raise InputError(f"{place}: not a MAT file that can be read: {reason}") from None
     clock = next((n for n in TIMES if n in found), None)
     length = found[clock].size if clock else max((x.size for x in found.values()), default=0)
-    columns = {}
+    names = {} if modern else _mat5_names(place)
+    columns, units = {}, {}
     for name, x in found.items():
         rows = x if x.shape[0] == length else x.T
         if rows.shape[0] != length:
             continue
         for k in range(rows.shape[1]):
-            columns[name if rows.shape[1] == 1 else f"{name}.{k}"] = np.array(rows[:, k], dtype=float)
-    return columns, {}
+            column = name if rows.shape[1] == 1 else f"{name}.{k}"
+            if len(names.get(f"{name}_names", ())) == rows.shape[1]:
+                column = names[f"{name}_names"][k]
+            columns[column] = np.array(rows[:, k], dtype=float)
+            if len(names.get(f"{name}_units", ())) == rows.shape[1]:
+                units[column] = names[f"{name}_units"][k] or "-"
+    return columns, units
 
 
 def _mat5(place: Path) -> dict[str, np.ndarray]:
     import scipy.io  # late: few read these
 
     try:
+        _require_bounded(place, sum(math.prod(shape) for _, shape, _ in scipy.io.whosmat(place)))
         read = scipy.io.loadmat(place, squeeze_me=False)
     except scipy.io.matlab.MatReadError as reason:
         raise ValueError(str(reason)) from None
     return {
         n: x for n, x in read.items() if isinstance(x, np.ndarray) and x.ndim == 2 and x.dtype.kind in "fiu"
     }
+
+
+def _require_bounded(place: Path, count: int) -> None:
+    """Refuse a file of too many numbers before any is read."""
+    if count > MOST_NUMBERS:
+        raise InputError(f"{place}: {count} numbers; expected at most {MOST_NUMBERS}")
+
+
+def _mat5_names(place: Path) -> dict[str, list[str]]:
+    """Return the cells of texts that `Run.save` writes beside signals."""
+    import scipy.io  # late: few read these
+
+    read = scipy.io.loadmat(place, squeeze_me=False)
+    cells = {n: np.ravel(x) for n, x in read.items() if isinstance(x, np.ndarray) and x.dtype == object}
+    return {n: [str(np.ravel(c)[0]) if np.size(c) else "" for c in held] for n, held in cells.items()}
 
 
 def _hdf5(place: Path) -> dict[str, np.ndarray]:
@@ -210,6 +245,7 @@ def _hdf5(place: Path) -> dict[str, np.ndarray]:
             f"{place.name}: MAT files of version 7.3 need the extra `data`: pip install 'articulus[data]'"
         ) from None
     with h5py.File(place, "r") as file:
+        _require_bounded(place, sum(x.size or 0 for x in file.values() if isinstance(x, h5py.Dataset)))
         plain = {
             n: np.asarray(x) for n, x in file.items() if isinstance(x, h5py.Dataset) and x.dtype.kind in "fiu"
         }
@@ -221,6 +257,16 @@ def read_mcap(place: Path) -> Columns:
     return cast(Columns, late_function("read_mcap")(place))
 
 
+def read_parquet(place: Path) -> Columns:
+    """Return the columns of numbers of a Parquet file (extra `polars`)."""
+    return cast(Columns, late_function("read_parquet")(place))
+
+
+def read_bag(place: Path) -> Columns:
+    """Return the numbers of the messages of a bag of ROS 1 or ROS 2 (extra `rosbags`)."""
+    return cast(Columns, late_function("read_bag")(place))
+
+
 READERS: dict[str, Callable[[Path], Columns]] = {
     ".csv": read_csv,
     ".tsv": read_csv,
@@ -228,5 +274,8 @@ READERS: dict[str, Callable[[Path], Columns]] = {
     ".nc": read_netcdf,
     ".mat": read_mat,
     ".mcap": read_mcap,
+    ".parquet": read_parquet,
+    ".bag": read_bag,
+    ".db3": read_bag,
 }
 """What reads the files of an ending; a new kind of file is a function and a line here."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from articulus.errors import InputError, did_you_mean
 from articulus.model.files.units import UnitError, parse_unit
+from articulus.numerics.streams import stream
 from articulus.simulation.results.run import Run
 
 LONG = 1.5
@@ -20,13 +21,13 @@ LONG = 1.5
 class Gap:
     """A time in which a record has no samples."""
 
-    start: float
-    stop: float
+    t0: float
+    t_end: float
     column: str = ""
     """The column that has none; "" for all."""
 
     def __str__(self) -> str:
-        return f"{self.column or 'all columns'} from {self.start:.6g} to {self.stop:.6g} s"
+        return f"{self.column or 'all columns'} from {self.t0:.6g} to {self.t_end:.6g} s"
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +37,7 @@ class Record:
     Parameters
     ----------
     name : str
-        Of the test, or of the file.
+        Name of the test, or of the file.
     t : array, (samples,) [s]
         Ascending.
     columns : dict of name to array, (samples,)
@@ -91,7 +92,7 @@ class Record:
             raise InputError("record: found a batch of runs; expected one run")
         columns = {c: s.values[:, k].copy() for s in run.signals.values() for k, c in enumerate(s.columns)}
         units = {c: u for s in run.signals.values() for c, u in zip(s.columns, s.units)}
-        random = np.random.default_rng(seed)
+        random = stream(seed)
         for column, deviation in (noise or {}).items():
             if column not in columns:
                 raise InputError(f"record: no column '{column}'; {did_you_mean(column, columns)}")
@@ -129,14 +130,14 @@ class Record:
                 Gap(float(self.t[max(a - 1, 0)]), float(self.t[min(b, len(x) - 1)]), name)
                 for a, b in zip(missing[::2], missing[1::2])
             ]
-        return tuple(sorted(found, key=lambda g: g.start))
+        return tuple(sorted(found, key=lambda g: g.t0))
 
-    def between(self, start: float, stop: float) -> Record:
-        """Return the samples from start to stop [s]."""
-        kept = (self.t >= start) & (self.t <= stop)
+    def between(self, t0: float, t_end: float) -> Record:
+        """Return the samples from t0 to t_end [s]."""
+        kept = (self.t >= t0) & (self.t <= t_end)
         if kept.sum() < 2:
             raise InputError(
-                f"record '{self.name}': fewer than two samples from {start:g} to {stop:g} s; it goes from {self.t[0]:g} to {self.t[-1]:g} s"
+                f"record '{self.name}': fewer than two samples from {t0:g} to {t_end:g} s; it goes from {self.t[0]:g} to {self.t[-1]:g} s"
             )
         return dataclasses.replace(
             self, t=self.t[kept], columns={n: x[kept] for n, x in self.columns.items()}
@@ -167,7 +168,7 @@ class Record:
         )
         for gap in self.gaps:
             if gap.column in ("", name):
-                out = np.where((t > gap.start) & (t < gap.stop), np.nan, out)
+                out = np.where((t > gap.t0) & (t < gap.t_end), np.nan, out)
         return out
 
 

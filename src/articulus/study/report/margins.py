@@ -51,7 +51,7 @@ def _section_of(found: RunMargins) -> Markup:
     return join([element("p", readable(text)), *notes])
 
 
-def _channels(found: Margins) -> Markup:
+def _channels(margins: Margins) -> Markup:
     rows: list[tuple[str, ...]] = [
         (
             c.channel,
@@ -63,10 +63,12 @@ def _channels(found: Margins) -> Markup:
             number(c.sensitivity.value),
             number(c.complementary.value),
         )
-        for c in found.channels
+        for c in margins.channels
     ]
     if len(rows) > 1:
-        peaks = (number(x) for x in (found.disk.size, found.sensitivity.value, found.complementary.value))
+        peaks = (
+            number(x) for x in (margins.disk.size, margins.sensitivity.value, margins.complementary.value)
+        )
         rows.append(("all at once", "", "", "", "", *peaks))
     columns = (
         "command",

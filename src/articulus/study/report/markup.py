@@ -22,7 +22,7 @@ def escape(value: Any) -> Markup:
 
 
 def join(parts: Iterable[Any]) -> Markup:
-    """Return pieces one after the other."""
+    """Return pieces one after another."""
     return Markup("\n".join(escape(part) for part in parts))
 
 
@@ -47,7 +47,7 @@ def written_or_told(title: str, anchors: Mapping[str, str], write: Callable[[], 
         return write()
     except Exception as error:  # noqa: BLE001  (hours of computation must not be lost to a table)
         reason = f"{type(error).__name__}: {brief(error)}"
-        doubtful(f"report: the section '{title}' could not be written ({reason}); the others are there")
+        doubtful(f"report: the section '{title}' could not be written ({reason}); the others are complete")
         return section(
             title, element("p", f"This section could not be written: {reason}."), anchor=anchors[title]
         )

@@ -76,9 +76,9 @@ def page_text(
     Parameters
     ----------
     parts : dict of title to Markup
-        Sections; empty ones are left out.
+        Sections; empty ones are omitted.
     anchors : dict of title to str
-        Of the sections.
+        Anchors of the sections.
     kicker, title, purpose : str
         What kind of report it is, of what, and why.
     banner, footer : Markup

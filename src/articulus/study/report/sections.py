@@ -252,13 +252,13 @@ def model(outcome: Outcome) -> Markup:
         for b, (mass, center) in zip(d.bodies, masses)
     ]
     rows = [(c.name, c.type_name) for c in d.constraints]
-    held = [(name, number(value)) for name, value in outcome.run.mechanism.parameters.items()]
+    parameters = [(name, number(value)) for name, value in outcome.run.mechanism.parameters.items()]
     parts = [
         element("p", text),
         element("p", d.source) if d.source else "",
         _fold(
             len(joints),
-            table("Joints", ("joint", "type", "parent", "child", "freedoms"), joints),
+            table("Joints", ("joint", "type", "parent", "child", "dof"), joints),
             "joints",
         ),
         _fold(
@@ -267,7 +267,7 @@ def model(outcome: Outcome) -> Markup:
             "bodies",
         ),
         _fold(len(rows), table("Constraints", ("constraint", "type"), rows), "constraints"),
-        table("Parameters of the model", ("parameter", "value"), held, (1,)),
+        table("Parameters of the model", ("parameter", "value"), parameters, (1,)),
     ]
     return _section("Model", *parts)
 

@@ -27,19 +27,19 @@ def tip_section(outcome: Outcome, replay: str = "") -> Markup:
     motion = outcome.study.tip
     if motion is None or not outcome.tips:
         return Markup()
-    found = motion.inversion
-    begin = -float(found.t[0])
-    end = begin + found.end
+    inversion = motion.inversion
+    begin = -float(inversion.t[0])
+    end = begin + inversion.t_end
     text = (
-        f"The tip '{motion.tip}' moves from t = {begin + found.start:.4g} s to {end:.4g} s. Forces that make it follow the path exactly begin "
-        f"{found.pre:.3g} s before and end {found.post:.3g} s after the motion. Beside them: the forces that an arm of rigid links would need for "
+        f"The tip '{motion.tip}' moves from t = {begin + inversion.t0:.4g} s to {end:.4g} s. Forces that make it follow the path exactly begin "
+        f"{inversion.pre:.3g} s before and end {inversion.post:.3g} s after the motion. Beside them: the forces that an arm of rigid links would need for "
         f"the same path, and for the path after an input shaper ({motion.shaper.upper()}) for the slowest vibration."
     )
-    zeros = np.asarray(found.figures.get("zeros", ()))
+    zeros = np.asarray(inversion.figures.get("zeros", ()))
     fastest = sorted({f"{z:.4g}" for z in zeros.real if z > 0}, key=float)[:3]
     note = f" Zeros in the right half-plane at the start: {', '.join(fastest)} 1/s." if fastest else ""
     columns = ["forces", "largest distance from the path [m]", "after the motion [m]"]
-    columns += [f"peak {name} [{unit}]" for name, unit in zip(found.input_names, found.input_units)]
+    columns += [f"peak {name} [{unit}]" for name, unit in zip(inversion.input_names, inversion.input_units)]
     rows = [
         (
             tip.name,
@@ -49,7 +49,7 @@ def tip_section(outcome: Outcome, replay: str = "") -> Markup:
         )
         for tip in outcome.tips
     ]
-    made = table(
+    summary = table(
         "How near the tip stays to the path, in simulations without feedback",
         tuple(columns),
         rows,
@@ -60,7 +60,7 @@ def tip_section(outcome: Outcome, replay: str = "") -> Markup:
         TITLE,
         *other,
         element("p", readable(text + note)),
-        made,
+        summary,
         drawing(lambda: _errors(outcome.tips, begin, end), "distance from the path over time", "tip-error"),
         drawing(lambda: _forces(outcome.tips, begin, end), "forces over time", "tip-forces"),
         anchor=ANCHORS[TITLE],

@@ -24,7 +24,7 @@ from articulus.model.files.fe.data import (
     FeSection,
     FeShell,
     LayUp,
-    Mean,
+    MeanElement,
     Orthotropic,
     PointMass,
     Rigid,
@@ -64,7 +64,7 @@ PROPERTIES = {
 SHELL_GRIDS = {"CTRIA3": 3, "CQUAD4": 4, "CQUAD8": 8}
 """Grids of each card of shells."""
 
-JOINS: dict[str, Callable[[Fields], Rigid | Mean | ScalarElement]] = {
+JOINS: dict[str, Callable[[Fields], Rigid | MeanElement | ScalarElement]] = {
     "RBE2": rigid,
     "RBE3": mean,
     "CELAS2": scalar,
@@ -91,7 +91,7 @@ SCALAR_MASS = "CMASS2"
 T = TypeVar("T")
 Stuff = FeMaterial | Orthotropic
 Property = tuple[str, FeSection | ShellSection | LayUp, FeMaterial]
-Member = FeBeam | FeRod | PointMass | FeShell | Rigid | Mean | ScalarElement
+Member = FeBeam | FeRod | PointMass | FeShell | Rigid | MeanElement | ScalarElement
 
 
 def read_bulk(path: StrPath, *, spc: int | None = None) -> BulkModel:
@@ -162,7 +162,7 @@ class _Reader:
             springs=tuple(e for e in of(ScalarElement) if e.id not in heavy),
             scalar_masses=tuple(e for e in of(ScalarElement) if e.id in heavy),
             rigids=of(Rigid),
-            means=of(Mean),
+            means=of(MeanElement),
             scalar_points=tuple(sorted(self.points)),
             fixed=tuple(sorted(fixed)),
             retained=tuple(sorted(retained)),
@@ -321,11 +321,11 @@ class _Reader:
     def _pins(self, f: Fields, index: int, label: str) -> tuple[int, ...]:
         return tuple(c for c in f.components(index, label) if c)
 
-    def _join(self, f: Fields) -> Rigid | Mean | ScalarElement:
+    def _join(self, f: Fields) -> Rigid | MeanElement | ScalarElement:
         made = JOINS[f.card.name](f)
         if isinstance(made, Rigid):
             used = [made.grid, *made.dependents]
-        elif isinstance(made, Mean):
+        elif isinstance(made, MeanElement):
             used = [made.grid, *(g for _, _, grids in made.sets for g in grids)]
         else:
             used = [end[0] for end in (made.first, made.second) if end]

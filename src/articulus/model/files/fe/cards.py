@@ -136,8 +136,10 @@ class Deck:
                 )
             mine = head.strip("+*")
             if mine and card.label and mine != card.label:
-                found = f"the continuation '{mine}' behind one that asks for '{card.label}'"
-                self._note(file, number, found, "continuations in their order", "Sort the lines of the card.")
+                problem = f"the continuation '{mine}' behind one that asks for '{card.label}'"
+                self._note(
+                    file, number, problem, "continuations in their order", "Sort the lines of the card."
+                )
         else:
             card = Card(head.rstrip("*").strip().upper(), file)
             self.cards.append(card)

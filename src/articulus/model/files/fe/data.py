@@ -253,7 +253,7 @@ class Rigid:
 
 
 @dataclass(frozen=True)
-class Mean:
+class MeanElement:
     """A grid that follows the weighted mean motion of others (RBE3): sets of (weight, components, grids)."""
 
     id: int
@@ -291,7 +291,7 @@ class BulkModel:
         What was read over, each with file and line.
     shells : tuple of FeShell
     springs, scalar_masses : tuples of ScalarElement
-    rigids, means : tuples of Rigid, Mean
+    rigids, means : tuples of Rigid, MeanElement
     """
 
     name: str
@@ -307,7 +307,7 @@ class BulkModel:
     springs: tuple[ScalarElement, ...] = ()
     scalar_masses: tuple[ScalarElement, ...] = ()
     rigids: tuple[Rigid, ...] = ()
-    means: tuple[Mean, ...] = ()
+    means: tuple[MeanElement, ...] = ()
 
     @property
     def dofs(self) -> tuple[Dof, ...]:

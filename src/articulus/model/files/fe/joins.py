@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from articulus.model.files.fe.data import Dof, Mean, Rigid, ScalarElement
+from articulus.model.files.fe.data import Dof, MeanElement, Rigid, ScalarElement
 from articulus.model.files.fe.fields import Fields, real
 
 MAX_RANGE = 1_000_000
@@ -27,7 +27,7 @@ def rigid(f: Fields) -> Rigid:
     return Rigid(f.integer(0, "EID"), grid, components, dependents)
 
 
-def mean(f: Fields) -> Mean:
+def mean(f: Fields) -> MeanElement:
     """Return the weighted mean of an RBE3 card."""
     grid = f.integer(2, "REFGRID")
     components = f.components(3, "REFC")
@@ -53,7 +53,7 @@ def mean(f: Fields) -> Mean:
         sets.append((f.real(first, "WT"), counts, _ids(f, places, "G")))
     if not sets:
         f.refuse(4, "WT1", "no weight", "WT, C and grids, at least once")
-    return Mean(f.integer(0, "EID"), grid, components, tuple(sets))
+    return MeanElement(f.integer(0, "EID"), grid, components, tuple(sets))
 
 
 def scalar(f: Fields) -> ScalarElement:

@@ -7,7 +7,7 @@ import struct
 import numpy as np
 from scipy import sparse
 
-from articulus.errors import Finding, ModelError, UnsupportedOperation
+from articulus.errors import Finding, ModelError, require_package
 from articulus.model.files.fe.data import MatrixSet
 from articulus.model.files.storage import StrPath, as_path, load_bytes
 
@@ -36,15 +36,14 @@ def read_op2(path: StrPath) -> MatrixSet:
     """
     place = as_path(path)
     load_bytes(place, MAX_BYTES)
+    op2 = require_package(
+        "pyyeti.nastran.op2",
+        place.name,
+        "fe",
+        ", or the matrices as OP4 (read_op4) or DMIG (read_dmig)",
+    )
     try:
-        from pyyeti.nastran.op2 import OP2
-    except ImportError:
-        raise UnsupportedOperation(
-            f"{place.name}: OP2 files are read with pyyeti, which is not installed: pip install 'articulus[fe]', or write the "
-            "matrices as OP4 (read_op4) or DMIG (read_dmig)"
-        ) from None
-    try:
-        with OP2(str(place)) as file:
+        with op2.OP2(str(place)) as file:
             found = file.rdop2mats(lower=False)
     except _BROKEN as error:
         raise ModelError(

@@ -53,7 +53,7 @@ class Header:
 
 
 class Op4Source(ABC):
-    """An OP4 file that gives its matrices one after the other.
+    """An OP4 file that gives its matrices one after another.
 
     Parameters
     ----------

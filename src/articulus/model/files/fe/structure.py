@@ -20,7 +20,7 @@ from articulus.model.files.fe.data import (
     FeShell,
     LayUp,
     MatrixSet,
-    Mean,
+    MeanElement,
     Orthotropic,
     PointMass,
     Rigid,
@@ -352,7 +352,7 @@ def _rigid(rigid: Rigid, grids: dict[int, FeGrid]) -> list[Tie]:
     ]
 
 
-def _mean(mean: Mean, grids: dict[int, FeGrid]) -> Tie:
+def _mean(mean: MeanElement, grids: dict[int, FeGrid]) -> Tie:
     """Return the mean of grids; all sets have to count the same components."""
     counted = {components for _, components, _ in mean.sets}
     used = [mean.grid, *(g for _, _, ids in mean.sets for g in ids)]
@@ -365,7 +365,7 @@ def _mean(mean: Mean, grids: dict[int, FeGrid]) -> Tie:
         )
     if turned and not all(len(p) in (0, 3) for p in parts):
         raise InputError(
-            f"RBE3 {mean.id}: grid {turned[0]} has axes of its own; expected components 123 together, or basic axes"
+            f"RBE3 {mean.id}: grid {turned[0]} has local axes; expected components 123 together, or basic axes"
         )
     weights: dict[str | int, float] = defaultdict(float)
     for weight, _, ids in mean.sets:

@@ -19,7 +19,7 @@ from articulus.model.files.fe.data import (
     FeShell,
     LayUp,
     Matrix3,
-    Mean,
+    MeanElement,
     Orthotropic,
     PointMass,
     ScalarElement,
@@ -232,7 +232,7 @@ def _scalar(name: str, s: ScalarElement) -> str:
     return _card(name, s.id, float(s.value), *s.first, *(s.second or ()))
 
 
-def _mean(m: Mean) -> str:
+def _mean(m: MeanElement) -> str:
     sets: list[str | int | float] = []
     for weight, counts, grids in m.sets:
         sets += [float(weight), _digits(counts), *grids]

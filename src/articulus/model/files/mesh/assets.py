@@ -1,4 +1,4 @@
-"""Files that a mesh file names: pictures, materials, buffers. They lie near it, or are left out."""
+"""Files that a mesh file names: pictures, materials, buffers. They lie near it, or are omitted."""
 
 from __future__ import annotations
 

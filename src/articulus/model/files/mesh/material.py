@@ -25,7 +25,7 @@ class MeshMaterial:
 
 
 def read_materials(content: bytes | None, beside: AssetResolver) -> dict[str, MeshMaterial]:
-    """Return the materials of a library by name; what cannot be read is left out, for a picture never stops a model."""
+    """Return the materials of a library by name; what cannot be read is omitted, for a picture never stops a model."""
     out: dict[str, MeshMaterial] = {}
     name = ""
     for line in (content or b"").decode("utf-8", "replace").splitlines():

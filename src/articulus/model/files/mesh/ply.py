@@ -90,7 +90,7 @@ def _header(content: bytes) -> tuple[str, list[_Element], bytes]:
 
 
 def _read_binary(elements: list[_Element], body: bytes, order: str) -> dict[str, dict[str, np.ndarray]]:
-    held, at = {}, 0
+    tables, at = {}, 0
     for element in elements:
         lengths = {key: 0 for key, _, count in element.properties if count}
         for key in (
@@ -110,11 +110,11 @@ def _read_binary(elements: list[_Element], body: bytes, order: str) -> dict[str,
             (rows[key + " n"] == n).all() for key, n in lengths.items()
         )
         if equal:
-            held[element.name] = {key: rows[key] for key, _, _ in element.properties}
+            tables[element.name] = {key: rows[key] for key, _, _ in element.properties}
             at += record.itemsize * element.count
         else:
-            held[element.name], at = _rows(element, body, at, order)
-    return held
+            tables[element.name], at = _rows(element, body, at, order)
+    return tables
 
 
 def _record(element: _Element, lengths: dict[str, int], order: str) -> np.dtype:

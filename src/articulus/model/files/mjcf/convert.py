@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from articulus.model.files.mjcf.collisions import collisions_of
 from articulus.model.files.mjcf.devices import Devices, Names, compensated_bodies
 from articulus.model.files.mjcf.equalities import Equalities
 from articulus.model.files.mjcf.unsupported import Omission
@@ -19,6 +20,7 @@ from articulus.model.mechanism import (
     Constraint,
     Coupling,
     Description,
+    Device,
     Fixed,
     Frame,
     Free,
@@ -35,19 +37,20 @@ from articulus.spatial import exact
 
 FREE, BALL, SLIDE, HINGE = range(4)
 SPRING, DAMPER, GRAVITY, FRICTIONLOSS, EQUALITY = "SPRING", "DAMPER", "GRAVITY", "FRICTIONLOSS", "EQUALITY"
+CONTACT, FILTER = "CONTACT", "FILTERPARENT"
 
 Numbers = tuple[float, ...]
 
 
 def convert(
     model: Any, disabled: set[str], title: str, source: str, locate: Callable[[str], str]
-) -> tuple[Description, list[Omission]]:
-    """Return the Description of a compiled model, and what is left out of it.
+) -> tuple[Description, list[Omission], list[Omission]]:
+    """Return the Description of a compiled model, what is omitted of it, and what is omitted of its shapes that touch.
 
     `disabled` are the names of switched-off forces.
     """
     converter = _Converter(model, disabled)
-    return converter.description(title, source, locate), converter.omissions
+    return converter.description(title, source, locate), converter.omissions, converter.lost_shapes
 
 
 class _Converter:
@@ -56,6 +59,7 @@ class _Converter:
         self.disabled = disabled
         self.points: set[str] = {GROUND}
         self.omissions: list[Omission] = []
+        self.lost_shapes: list[Omission] = []
         self.joint_names: set[str] = {model.jnt(j).name for j in range(model.njnt)}
         self.joints: list[str] = []
         self.numbers, self.texts = _custom(model)
@@ -87,7 +91,12 @@ class _Converter:
         built = Description.build(title, *parts, visuals=standing, locate=locate, couplings=couplings)
         devices = Devices(m, self.disabled, built, names)
         self.omissions += devices.omissions
-        return replace(built, equipment=devices.equipment)
+        shapes = () if CONTACT in self.disabled else self._collisions()
+        return replace(built, equipment=replace(devices.equipment, collisions=shapes))
+
+    def _collisions(self) -> tuple[Device, ...]:
+        shapes, self.lost_shapes = collisions_of(self.model, self.bodies, FILTER not in self.disabled)
+        return tuple(shapes)
 
     def _constraints(self, names: Names) -> tuple[tuple[Constraint, ...], tuple[Coupling, ...]]:
         if EQUALITY in self.disabled:

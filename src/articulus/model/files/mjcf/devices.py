@@ -47,7 +47,7 @@ class Devices:
     ----------
     equipment : Equipment
     omissions : list of Omission
-        What is left out.
+        What is omitted.
     """
 
     def __init__(self, model: Any, disabled: set[str], description: Description, names: Names):

@@ -35,7 +35,7 @@ class Equalities:
     constraints : list of Constraint
     couplings : list of Coupling
     omissions : list of Omission
-        What is left out.
+        What is omitted.
     """
 
     def __init__(self, model: Any, bodies: Sequence[str], sites: Sequence[str], joints: Sequence[str]):

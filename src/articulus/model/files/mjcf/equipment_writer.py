@@ -81,21 +81,21 @@ class EquipmentWriter:
         ):
             self._refuse(device)
             return
-        held = {"offset": 0.0, "stiffness": 0.0, "damping": 0.0, "gain": 1.0, **dict(behind.values)}
-        bias = _text(held["offset"], -held["stiffness"], -held["damping"])
+        defaults = {"offset": 0.0, "stiffness": 0.0, "damping": 0.0, "gain": 1.0, **dict(behind.values)}
+        bias = _text(defaults["offset"], -defaults["stiffness"], -defaults["damping"])
         out = ET.SubElement(
-            section, "general", name=device.name, gaintype="fixed", gainprm=_text(held["gain"])
+            section, "general", name=device.name, gaintype="fixed", gainprm=_text(defaults["gain"])
         )
         out.attrib |= {"biastype": "affine", "biasprm": bias} if bias != _text(0.0, -0.0, -0.0) else {}
-        self._transmission(out, device.name, held, tendon)
+        self._transmission(out, device.name, defaults, tendon)
         for shaping in shapings:
             values = dict(shaping.values)
             if shaping.type == "first_order":
                 out.attrib |= {"dyntype": "filter", "dynprm": repr(1.0 / values["bandwidth"])}
             else:
                 self._bounds(out, "ctrl", device, values["lower"], values["upper"])
-        if "lower" in held or "upper" in held:
-            self._bounds(out, "force", device, held.get("lower", -np.inf), held.get("upper", np.inf))
+        if "lower" in defaults or "upper" in defaults:
+            self._bounds(out, "force", device, defaults.get("lower", -np.inf), defaults.get("upper", np.inf))
 
     def _bounds(self, out: ET.Element, kind: str, device: Device, lower: float, upper: float) -> None:
         if not np.isfinite([lower, upper]).all():
@@ -149,13 +149,13 @@ class EquipmentWriter:
             q, v = self._all_joints(state)
             element = ET.SubElement(out, "key", name=state.name)
             positions, velocities = list[float](), list[float]()
-            for _, joint, c, freedoms in axes:
+            for _, joint, c, dofs in axes:
                 here, rate = q[c.name], v[c.name]
                 if isinstance(joint, Free):
                     R = Pose(quaternion=tuple(here[:4])).rotation()
                     here, rate = (*here[4:], *here[:4]), (*(R @ np.array(rate[3:])), *rate[:3])
                 elif c.joint.nq == c.joint.nv:
-                    here, rate = here[freedoms], rate[freedoms]
+                    here, rate = here[dofs], rate[dofs]
                 positions += here
                 velocities += rate
             element.set("qpos", _text(*positions))

@@ -1,6 +1,6 @@
 """Reading MJCF: MuJoCo, the reference reader of its own format, compiles it; the result becomes a Description.
 
-Geometry is kept as what is drawn (`visuals`). What changes the motion and cannot be said here is left out and listed by name
+Geometry is kept as what is drawn (`visuals`). What changes the motion and cannot be said here is omitted and listed by name
 in `Description.findings`, with one warning (`unsupported`); contacts are noted there, without a warning.
 Positions are MuJoCo's own, joint by joint, but for the free joint: here q = (quaternion, position) and v = (angular,
 linear) in body axes; MuJoCo puts the position and the linear velocity first, the latter in world axes.
@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from articulus.errors import Finding, InputError, ModelError, UnsupportedOperation, brief
+from articulus.errors import Finding, InputError, ModelError, brief, require_package
 from articulus.model.files.findings import announce
 from articulus.model.files.mjcf.check import check_bodies, check_file, check_text
 from articulus.model.files.mjcf.convert import convert
@@ -28,7 +28,7 @@ from articulus.model.mechanism import Description
 
 _LINE = re.compile(r"\bline (\d+)")
 SECTIONS = ("equality", "tendon", "actuator", "sensor")
-"""Sections whose elements may be left out, each with the line it stands on."""
+"""Sections whose elements may be omitted, each with the line it stands on."""
 
 
 def read_mjcf(path: StrPath, roots: Sequence[StrPath] = (), strict: bool = False) -> Description:
@@ -43,7 +43,7 @@ def read_mjcf(path: StrPath, roots: Sequence[StrPath] = (), strict: bool = False
         Folders that included files, meshes and textures may lie in besides the model's own package: the Python or ROS
         package around its folder, the folder itself where there is none.
     strict : bool
-        Whether what would be left out of the mechanism is an error.
+        Whether what would be omitted of the mechanism is an error.
     """
     place = as_path(path)
     root = check_file(place, [as_path(folder) for folder in roots])
@@ -57,7 +57,7 @@ def parse_mjcf(text: str, name: str = "model.xml", strict: bool = False) -> Desc
 
 
 def _convert(root: XmlElement, name: str, load: Callable[[Any], Any], strict: bool) -> Description:
-    mujoco = _mujoco()
+    mujoco = require_package("mujoco", "MJCF", "mjcf")
     model = _compile(mujoco, load, name)
     check_bodies(sum(max(1, int(joints)) for joints in model.body_jntnum[1:]), root, name)
     refuse_unsupported(model, name)
@@ -67,13 +67,13 @@ def _convert(root: XmlElement, name: str, load: Callable[[Any], Any], strict: bo
     }
     title = root.attributes.get("model") or Path(name).stem
     try:
-        description, lost = convert(model, disabled, title, f"MJCF file {name}", report.locate)
+        description, lost, shapes = convert(model, disabled, title, f"MJCF file {name}", report.locate)
     except InputError as error:
         report.add_error("", error)
         report.raise_if_any()
         raise
     left_out = [_finding(o, report) for o in (*omissions(model), *lost)]
-    noted = [_finding(o, report) for o in notes(model, disabled)]
+    noted = [_finding(o, report) for o in (*notes(model, disabled), *shapes)]
     announce(left_out, name, strict)
     return replace(description, findings=(*left_out, *noted))
 
@@ -84,16 +84,6 @@ def _finding(omission: Omission, report: Report) -> Finding:
 
 def _bits(mujoco: Any) -> list[Any]:
     return [bit for bit in mujoco.mjtDisableBit.__members__.values() if bit.name.startswith("mjDSBL_")]
-
-
-def _mujoco() -> Any:
-    try:
-        import mujoco
-    except ImportError:
-        raise UnsupportedOperation(
-            "reading MJCF needs the package mujoco, which is not installed; install articulus[mjcf]"
-        ) from None
-    return mujoco
 
 
 def _compile(mujoco: Any, load: Callable[[Any], Any], name: str) -> Any:

@@ -18,7 +18,7 @@ NOTED = "nothing of this kind: a mechanism by itself has none"
 
 
 class Omission(NamedTuple):
-    """One thing that is left out or doubtful: path of the object, what it is, what it is counted as, what was expected."""
+    """One thing that is omitted or doubtful: path of the object, what it is, what it is counted as, what was expected."""
 
     path: str
     found: str
@@ -39,7 +39,7 @@ def refuse_unsupported(model: Any, name: str) -> None:
 
 
 def omissions(model: Any) -> Iterator[Omission]:
-    """Yield what acts on the bodies and joints and is left out."""
+    """Yield what acts on the bodies and joints and is omitted."""
     yield from _whole(model)
     yield from _joints(model)
     yield from _tendons(model)
@@ -47,7 +47,7 @@ def omissions(model: Any) -> Iterator[Omission]:
 
 
 def notes(model: Any, disabled: set[str]) -> Iterator[Omission]:
-    """Yield what is left out of every MJCF model: nothing that a mechanism by itself has."""
+    """Yield what is omitted of every MJCF model: nothing that a mechanism by itself has."""
     touching = np.flatnonzero(np.asarray(model.geom_contype) | np.asarray(model.geom_conaffinity))
     if len(touching) and CONTACT not in disabled:
         yield Omission("", f"{len(touching)} geoms that can touch", "note on contacts", NOTED)

@@ -72,7 +72,7 @@ class _Axis:
     name: str
     joint: Joint
     connection: Connection
-    freedoms: slice
+    dofs: slice
     pose: np.ndarray
 
 
@@ -123,7 +123,7 @@ class _Writer:
         self._contents(world, GROUND, d.visuals)
         for c in self.children.get(GROUND, ()):
             self._body(world, c)
-        keys = self.equipment.keyframes([(a.name, a.joint, a.connection, a.freedoms) for a in self.axes])
+        keys = self.equipment.keyframes([(a.name, a.joint, a.connection, a.dofs) for a in self.axes])
         root.extend(
             e for e in (self._assets(), world, tendon, equality, *sections, keys, self._custom()) if len(e)
         )
@@ -222,7 +222,7 @@ class _Writer:
             "stiffness": "stiffness",
         }
         for field, word in words.items():
-            held = values_of(a.connection.per_freedom(field))[a.freedoms]
+            held = values_of(a.connection.per_dof(field))[a.dofs]
             if len(set(held)) > 1:
                 self.refused.append(f"{field} {held} of {what}, different in its degrees of freedom")
             if any(held):
@@ -230,7 +230,7 @@ class _Writer:
         if out.get("type") == "free" and (out.get("armature") or out.get("frictionloss")):
             self.refused.append(f"armature or dry friction of {what}")
         if out.get("stiffness"):
-            out.set("springref", repr(values_of(a.connection.per_freedom("rest"))[a.freedoms][0]))
+            out.set("springref", repr(values_of(a.connection.per_dof("rest"))[a.dofs][0]))
         speed = value_of(a.connection.coulomb_speed)
         if out.get("frictionloss") and speed != COULOMB_SPEED:
             self.custom.append(("numeric", f"articulus.coulomb_speed.{a.name}", repr(speed)))
@@ -238,8 +238,7 @@ class _Writer:
     def _limits(self, out: ET.Element, a: _Axis) -> None:
         limits = a.connection.limits
         lower, upper, velocity, effort = (
-            values_of(held)[a.freedoms]
-            for held in (limits.lower, limits.upper, limits.velocity, limits.effort)
+            values_of(held)[a.dofs] for held in (limits.lower, limits.upper, limits.velocity, limits.effort)
         )
         if np.isfinite([*lower, *upper]).any() and out.get("type") in ("hinge", "slide"):
             ends = (*(lower or (-np.inf,)), *(upper or (np.inf,)))

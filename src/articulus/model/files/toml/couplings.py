@@ -30,21 +30,21 @@ def read_coupling(
         values.numbers.note_used(table)
         return None
     own, others = _unit(joints[joint]), [_unit(joints[name]) for name in to]
-    held: dict[str, Any] = {"to": to}
+    fields: dict[str, Any] = {"to": to}
     if "offset" in table:
-        held["offset"] = values.numbers.number(table["offset"], own, f"{path}.offset")
+        fields["offset"] = values.numbers.number(table["offset"], own, f"{path}.offset")
     if "ratio" in table:
         units = [f"{own}/{other}" for other in others]
-        held["ratio"] = _vector(values, table["ratio"], units, f"{path}.ratio")
+        fields["ratio"] = _vector(values, table["ratio"], units, f"{path}.ratio")
     if "polynomial" in table:
-        given = table["polynomial"]
-        powers = range(1, len(given) if isinstance(given, list) else 1)
+        coefficients = table["polynomial"]
+        powers = range(1, len(coefficients) if isinstance(coefficients, list) else 1)
         units = [own, *(f"{own}/{others[0]}^{k}" for k in powers)]
-        held["polynomial"] = values.numbers.vector(given, units, f"{path}.polynomial")
+        fields["polynomial"] = values.numbers.vector(coefficients, units, f"{path}.polynomial")
     if len(report.findings) > before:
         return None
     try:
-        return Coupling(joint, **held)
+        return Coupling(joint, **fields)
     except InputError as error:
         report.add_error(path, error)
         return None

@@ -1,11 +1,13 @@
-"""Devices and named states in TOML files of mechanisms: [component.name] and [state.name] tables."""
+"""Devices, named states and shapes that may touch in TOML files of mechanisms: [component.name], [state.name] and [collision.name] tables."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from articulus.errors import ArticulusError, DoubtfulModel, doubtful
+from articulus.model.files.mesh.hull import with_hull
 from articulus.model.files.report import Report
 from articulus.model.files.toml.numbers import short_text
 from articulus.model.files.toml.texts import key, quote
@@ -23,7 +25,21 @@ def read_equipment(data: dict[str, Any], report: Report) -> Equipment:
         for name, table in _tables(data, "component", report)
     ]
     states = [_state(name, table, report) for name, table in _tables(data, "state", report)]
-    return Equipment(tuple(d for d in devices if d is not None), tuple(states))
+    shapes = [_collision(name, table, report) for name, table in _tables(data, "collision", report)]
+    held = [tuple(d for d in found if d is not None) for found in (devices, shapes)]
+    return Equipment(held[0], tuple(states), held[1])
+
+
+def _collision(name: str, table: dict[str, Any], report: Report) -> Device | None:
+    """Return a shape that may touch; one whose numbers lie in another file is refused."""
+    path = f"collision.{name}"
+    if not isinstance(table.get("frame"), str):
+        report.add(path, "no frame", 'frame = "...", a body or frame')
+        return None
+    if table.get("type") == "mesh":
+        report.add(path, "a mesh", 'type = "hull" with its vertices', "Other files are not read here.")
+        return None
+    return _device(table, path, report, (("name", name),))
 
 
 def _tables(data: dict[str, Any], kind: str, report: Report) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -49,7 +65,7 @@ def _device(
 
 
 def _value(held: Any, path: str, report: Report) -> Any:
-    """Return a text, a number, several of either, or the device that a command goes on to."""
+    """Return a text, a number, several of either, or the device that a command is passed to."""
     match held:
         case dict():
             return _device(held, path, report)
@@ -99,6 +115,10 @@ def equipment_blocks(equipment: Equipment) -> Iterator[str]:
         lines = [f"type = {quote(device.type)}"]
         lines += [f"{k} = {_text(x)}" for k, x in device.values if k != "name"]
         yield "\n".join([f"[component.{key(device.name)}]", *lines])
+    for shape in _readable(equipment.collisions):
+        lines = [f"type = {quote(shape.type)}"]
+        lines += [f"{k} = {_text(x)}" for k, x in shape.values if k != "name"]
+        yield "\n".join([f"[collision.{key(shape.name)}]", *lines])
     for state in equipment.states:
         lines = [f"[state.{key(state.name)}]"]
         for part in STATE_KEYS:
@@ -106,6 +126,15 @@ def equipment_blocks(equipment: Equipment) -> Iterator[str]:
             if held:
                 lines.append(f"{part} = {{{', '.join(f'{key(n)} = {_text(x)}' for n, x in held)}}}")
         yield "\n".join(lines)
+
+
+def _readable(shapes: Iterable[Device]) -> Iterator[Device]:
+    """Yield shapes that may touch, meshes as their hulls; one whose file cannot be read is left out with a warning."""
+    for shape in shapes:
+        try:
+            yield with_hull(shape)
+        except ArticulusError as error:
+            doubtful(f"collision '{shape.name}' is left out: {error}", DoubtfulModel)
 
 
 def _text(held: Any) -> str:

@@ -1,10 +1,12 @@
-"""On which line each key of a TOML text stands; the standard parser does not say."""
+"""On which line each key of a TOML text stands, and from where to where its value; the standard parser does not say."""
 
 from __future__ import annotations
 
 import bisect
 import re
 import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 _BLANK = re.compile(r"(?:[ \t\n]|#[^\n]*)*")
 _SPACE = re.compile(r"[ \t]*")
@@ -21,10 +23,35 @@ _STRING = re.compile(
 MOST = 1_000_000
 
 
+@dataclass(frozen=True)
+class Places:
+    """Where everything stands in a valid TOML text whose lines end with "\\n", as places of characters.
+
+    Parameters
+    ----------
+    values : dict of path to (start, end)
+        Of the value of each key, and of each entry of an array.
+    strings : dict of path to (start, end)
+        Of those that are texts, with their quotes.
+    headings : dict of path to (start, end)
+        Of each table that has a heading, from its first bracket to after the last.
+    """
+
+    values: Mapping[str, tuple[int, int]]
+    strings: Mapping[str, tuple[int, int]]
+    headings: Mapping[str, tuple[int, int]]
+
+
+def places(text: str) -> Places:
+    """Return where everything stands in a valid TOML text."""
+    scanner = _Scanner(text)
+    return Places(scanner.values, scanner.strings, scanner.headings)
+
+
 def key_lines(text: str) -> dict[str, int]:
     """Return the line of every key, table and array element of a valid TOML text, by its path.
 
-    Elements on the line where their array begins are left out; of very many keys the first million are kept.
+    Elements on the line where their array begins are omitted; of very many keys the first million are kept.
     Paths read like "joint.lift.at.xyz[2]", those of [[check]] tables like "check[0].signal"; of a key that comes twice
     (tables in pieces) the first line counts.
     """
@@ -37,6 +64,9 @@ class _Scanner:
         self.at = 0
         self.lines: dict[str, int] = {}
         self.counts: dict[str, int] = {}
+        self.values: dict[str, tuple[int, int]] = {}
+        self.strings: dict[str, tuple[int, int]] = {}
+        self.headings: dict[str, tuple[int, int]] = {}
         self.breaks = [i for i, c in enumerate(self.text) if c == "\n"]
         self.document()
 
@@ -79,6 +109,7 @@ class _Scanner:
             self.note(path, start)
         while self.peek() == "]":
             self.at += 1
+        self.headings.setdefault(path, (start, self.at))
         return path
 
     def key(self, table: str, start: int) -> str:
@@ -110,15 +141,17 @@ class _Scanner:
 
     def value(self, path: str) -> None:
         self.skip(_SPACE)
-        first = self.peek()
+        first, start = self.peek(), self.at
         if first in ("'", '"'):
             self.skip(_STRING)
+            self.strings.setdefault(path, (start, self.at))
         elif first == "[":
             self.array(path)
         elif first == "{":
             self.inline_table(path)
         else:
-            self.skip(_SCALAR)
+            self.at = start + len(self.skip(_SCALAR).rstrip())
+        self.values.setdefault(path, (start, self.at))
 
     def array(self, path: str) -> None:
         line = self.line(self.at)

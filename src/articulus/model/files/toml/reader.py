@@ -40,7 +40,7 @@ from articulus.model.mechanism.pose import Pose
 SCHEMA = 1
 TOP = (
     "schema", "name", "source", "gravity", "visuals", "parameters", "body", "joint", "frame", "loop", "constraint",
-    "coupling", "component", "state",
+    "coupling", "component", "state", "collision",
 )  # fmt: skip
 MAX_VALUES = 1_000_000
 """Lines and list entries of a text; a body of a large model takes some 25."""
@@ -278,7 +278,7 @@ class _Reader(Values):
 
     def _dh(self, joint: Joint, table: dict[str, Any], path: str) -> dict[str, Pose]:
         """Return where a joint is by its four numbers of Denavit and Hartenberg, in place of `at` and `child_at`."""
-        at, given = f"{path}.dh", table["dh"]
+        at, table_of_dh = f"{path}.dh", table["dh"]
         for key in ("at", "child_at", "axis"):
             if key in table:
                 self.report.add(
@@ -286,17 +286,19 @@ class _Reader(Values):
                 )
         if not isinstance(joint, (Revolute, Prismatic)):
             self.report.add(at, f"`dh` of a {joint.type_name} joint", "a revolute or prismatic joint")
-        if not isinstance(given, dict):
+        if not isinstance(table_of_dh, dict):
             self.report.add(
-                at, short_text(given), 'a table, such as {convention = "standard", a = 0.4, alpha = "90 deg"}'
+                at,
+                short_text(table_of_dh),
+                'a table, such as {convention = "standard", a = 0.4, alpha = "90 deg"}',
             )
             return {}
         before = len(self.report.findings)
-        held = self.arguments(DHPlace, given, at)
+        place = self.arguments(DHPlace, table_of_dh, at)
         if len(self.report.findings) > before:
             return {}
         try:
-            places = DHPlace(**held).poses()
+            places = DHPlace(**place).poses()
         except InputError as error:
             self.report.add_error(at, error)
             return {}

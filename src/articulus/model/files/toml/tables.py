@@ -28,6 +28,7 @@ UNLESS_MASSLESS = ((Body, "mass"), (Body, "inertia"))
 """Keys that a file has to give although the classes have a default for them."""
 
 _KINDS = {
+    "flag": "true or false",
     "text": "text",
     "refers": "text",
     "pose": "pose",
@@ -91,4 +92,6 @@ def _default(cls: type, field: Field) -> str:
         return "no displacement"
     if field.default in (None, (), "") or field.kind == "record":
         return "none"
+    if field.kind == "flag":
+        return f"`{str(field.default).lower()}`"
     return f"`{list(field.default)}`" if isinstance(field.default, tuple) else f"`{field.default}`"

@@ -100,6 +100,11 @@ class Values:
         match field.kind:
             case "text" | "refers":
                 return self.text(table, field.name, path)
+            case "flag":
+                if isinstance(given, bool):
+                    return given
+                self.report.add(at, short_text(given), "true or false")
+                return None
             case "pose":
                 return self._pose(given, at)
             case "number":
@@ -162,20 +167,20 @@ class Values:
         if name is None or len(self.report.findings) > before:
             return None
         try:
-            found = columns_of(
+            columns = columns_of(
                 decode(self.with_attached(name), name), name, [w for w in wanted if w is not None]
             )
         except ModelError as error:
             self.unread(f"{at}.csv", name, error)
             return None
-        if len(found.names) > 1:
-            hint = f'column = "{found.names[0]}"' if found.names[0] else "Give the columns a heading."
-            self.report.add(f"{at}.csv", f"'{name}': {len(found.names)} columns", "the name of one", hint)
+        if len(columns.names) > 1:
+            hint = f'column = "{columns.names[0]}"' if columns.names[0] else "Give the columns a heading."
+            self.report.add(f"{at}.csv", f"'{name}': {len(columns.names)} columns", "the name of one", hint)
             return None
         try:
-            measured = parse_unit(found.units[0] or unit)
-            check_dimension(measured, unit, f"{found.names[0]} [{found.units[0]}]")
-            return Spline(found.times, tuple(float(measured.factor) * row[0] for row in found.rows))
+            measured = parse_unit(columns.units[0] or unit)
+            check_dimension(measured, unit, f"{columns.names[0]} [{columns.units[0]}]")
+            return Spline(columns.times, tuple(float(measured.factor) * row[0] for row in columns.rows))
         except UnitError as error:
             self.report.add(f"{at}.csv", f"'{name}': {error}", f"a column in {unit}")
         except InputError as error:

@@ -142,7 +142,7 @@ def _constraint(constraint: Constraint) -> Iterator[str]:
 
 
 def constraint_pairs(constraint: Constraint) -> Iterator[str]:
-    """Yield type and keys of a constraint but for its name; raise InputError for one that has no form in a file."""
+    """Yield type and keys of a constraint but for its name; raise InputError if it cannot be written to a file."""
     kind = type(constraint)
     if CONSTRAINTS.get(constraint.type_name) is not kind:
         raise InputError(
@@ -154,7 +154,7 @@ def constraint_pairs(constraint: Constraint) -> Iterator[str]:
 
 def _coupling(coupling: Coupling) -> Iterator[str]:
     yield f"[coupling.{key(coupling.joint)}]"
-    yield from coupling_pairs(coupling, _value)
+    yield from coupling_pairs(coupling, value_text)
 
 
 def _pairs(
@@ -167,13 +167,16 @@ def _pairs(
             continue
         held = getattr(thing, field.name)
         if field.name in always or repr(held) != repr(field.default):
-            yield f"{field.name} = {_value(field, held)}"
+            yield f"{field.name} = {value_text(field, held)}"
 
 
-def _value(field: Field, held: Any) -> str:
+def value_text(field: Field, held: Any) -> str:
+    """Return the value of a field as TOML."""
     match field.kind:
         case "text" | "refers":
             return quote(held)
+        case "flag":
+            return str(held).lower()
         case "pose":
             return _pose(held)
         case "number":

@@ -13,6 +13,7 @@ from articulus.model.files.findings import announce
 from articulus.model.files.lump import lump_fixed as lumped
 from articulus.model.files.report import Report
 from articulus.model.files.storage import StrPath, as_path, load_text
+from articulus.model.files.urdf.collisions import UrdfCollisions
 from articulus.model.files.urdf.elements import Elements
 from articulus.model.files.urdf.inertias import mark_doubtful, wrong_bodies
 from articulus.model.files.urdf.visuals import UrdfVisuals
@@ -25,6 +26,8 @@ from articulus.model.mechanism import (
     Connection,
     Coupling,
     Description,
+    Device,
+    Equipment,
     Fixed,
     Free,
     Visual,
@@ -68,7 +71,7 @@ def parse_urdf(
     name : str
         Stands for the file in messages.
     base : "fixed" or "free"
-        Whether the root link is welded to ground or hangs on it by a free joint ("floating" means the same).
+        Whether the root link is welded to ground or is attached to it by a free joint ("floating" means the same).
     gravity : three numbers [m/s^2]
         Acceleration of gravity in ground axes, of which a URDF says nothing.
     lump_fixed : bool
@@ -90,7 +93,13 @@ def parse_urdf(
     description = robot.description(base != "fixed", gravity, visuals, mimic == "couple")
     findings = robot.report.in_order([*robot.report.doubts, *visuals.doubts()])
     announce(findings, name, strict)
-    description = replace(description, findings=tuple(findings))
+    collisions = UrdfCollisions(robot.root, name, folder, roots)
+    shapes = robot.collisions(description, collisions)
+    description = replace(
+        description,
+        findings=(*findings, *robot.report.in_order(collisions.doubts())),
+        equipment=Equipment(collisions=shapes),
+    )
     return lumped(description) if lump_fixed else description
 
 
@@ -169,6 +178,23 @@ class _Robot:
         built = self._build(tuple(bodies), tuple(joints), couplings, gravity, standing)
         self._judge(doubts, wrong_bodies(built))
         return self._only_massless(built)
+
+    def collisions(self, description: Description, read: UrdfCollisions) -> tuple[Device, ...]:
+        """Return the shapes that may touch, each with a name of its own, at the names that the links have in the mechanism."""
+        known, taken = {b.name for b in description.bodies}, set[str]()
+        out = []
+        for link in self.root.children_with_tag("link"):
+            name = link.attributes["name"]
+            if name == GROUND and name not in known:
+                renamed = sorted(b for b in known if b.strip("_") == f"{GROUND}_link")
+                name = renamed[0] if renamed and description.inboard(renamed[0]).parent == GROUND else GROUND
+            for shape in read.of_link(link, name):
+                given = shape.name
+                while given in taken:
+                    given += "_"
+                taken.add(given)
+                out.append(replace(shape, values=(("name", given), *shape.values[1:])))
+        return tuple(out)
 
     def _judge(self, doubts: list[Finding], wrong: set[str]) -> None:
         """Take up what is doubtful, and refuse what is wrong among it."""

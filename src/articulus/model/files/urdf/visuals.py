@@ -1,4 +1,4 @@
-"""What a URDF text draws. A picture never stops a model: what cannot be drawn is left out, and listed in the findings."""
+"""What a URDF text draws. A picture never stops a model: what cannot be drawn is omitted, and listed in the findings."""
 
 from __future__ import annotations
 

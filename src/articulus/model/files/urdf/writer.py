@@ -1,6 +1,6 @@
 """Writing URDF: what the format carries, with all digits; the rest is refused by name.
 
-Ground is a root link of that name, frames are links behind fixed joints, and a body whose joint frame is not its own hangs on
+Ground is a root link of that name, frames are links behind fixed joints, and a body whose joint frame is not its own is attached to
 a link without mass. Reading the file gives the same dynamics and the same poses.
 """
 
@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -43,6 +44,8 @@ from articulus.model.mechanism.numbers import values_of
 
 TYPES = {Fixed: "fixed", Free: "floating", Planar: "planar", Prismatic: "prismatic", Revolute: "revolute"}
 SHAPES = (Box, Cylinder, Capsule, Sphere, Mesh)
+TOUCHING = ("box", "cylinder", "capsule", "sphere", "mesh")
+"""Shapes that may touch and that URDF knows."""
 COULOMB_SPEED = Connection.coulomb_speed
 """Speed that the reader gives to dry friction [rad/s, m/s]."""
 
@@ -50,7 +53,8 @@ COULOMB_SPEED = Connection.coulomb_speed
 def write_urdf(description: Description, path: StrPath) -> None:
     """Write a mechanism as a URDF file, or raise ModelError with everything that the format cannot carry.
 
-    Meshes go to files beside it: arm.urdf has arm.mesh0.obj. Shapes that URDF does not know are left out with a warning.
+    Meshes go to files beside it: arm.urdf has arm.mesh0.obj; meshes that may touch keep the files that they came from. Shapes that URDF does
+    not know are omitted with a warning, seen ones and those that may touch.
     """
     place = as_path(path)
     files = mesh_files(description, f"{place.stem}.")
@@ -58,9 +62,10 @@ def write_urdf(description: Description, path: StrPath) -> None:
     for mesh in meshes_of(description):
         write_bytes(place.parent / files[mesh.geometry], mesh_bytes(mesh))
     write_text(path, text)
-    left = [v for v in _all_visuals(description) if not isinstance(v, SHAPES)]
+    left = [v.type_name for v in _all_visuals(description) if not isinstance(v, SHAPES)]
+    left += [c.type for c in description.equipment.collisions if c.type not in TOUCHING]
     if left:
-        kinds = ", ".join(sorted({v.type_name for v in left}))
+        kinds = ", ".join(sorted(set(left)))
         doubtful(
             f"{Path(place).name}: shapes are left out ({len(left)}), which URDF does not know: {kinds}",
             DoubtfulModel,
@@ -92,11 +97,11 @@ def _not_carried(d: Description) -> Iterator[Finding]:
     for body in d.bodies:
         if body.modes is not None:
             yield Finding(f"body.{body.name}", "a flexible body", "rigid ones")
-    for held in (d.equipment.devices, d.equipment.states):
-        for thing in held:
-            found = f"a component of type '{thing.type}'" if isinstance(thing, Device) else "a named state"
+    for things in (d.equipment.devices, d.equipment.states):
+        for thing in things:
+            what = f"a component of type '{thing.type}'" if isinstance(thing, Device) else "a named state"
             expected = "no actuators, sensors or named states in a URDF file"
-            yield Finding(f"equipment.{thing.name}", found, expected)
+            yield Finding(f"equipment.{thing.name}", what, expected)
     for c in d.connections:
         yield from _not_carried_joint(c, c.name in d.coupled)
     for coupling in d.couplings:
@@ -210,6 +215,10 @@ class _Writer:
             yield "    </inertial>"
         for v in visuals:
             yield from self._visual(v)
+        for device in self.d.equipment.collisions:
+            values = dict(device.values)
+            if values.get("frame") == body.name and device.type in TOUCHING:
+                yield from _collision(device.type, values)
         yield "  </link>"
 
     def _visual(self, v: Visual) -> Iterator[str]:
@@ -271,7 +280,7 @@ class _Writer:
             bounds = f'lower="{low!r}" upper="{high!r}" ' if math.isfinite(low) else ""
             yield f'    <limit {bounds}velocity="{speed!r}" effort="{effort!r}"/>'
         if any(values_of((*c.damping, *c.coulomb))):
-            damping, friction = (_numbers(c.per_freedom(field)) for field in ("damping", "coulomb"))
+            damping, friction = (_numbers(c.per_dof(field)) for field in ("damping", "coulomb"))
             yield f'    <dynamics damping="{damping}" friction="{friction}"/>'
         if c.name in self.d.coupled:
             yield _mimic(self.d.coupled[c.name])
@@ -285,17 +294,38 @@ class _Writer:
         yield "  </joint>"
 
 
+def _collision(kind: str, values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a shape that may touch."""
+    place = Pose(
+        values.get("xyz", (0.0, 0.0, 0.0)), quaternion=values.get("quaternion", (1.0, 0.0, 0.0, 0.0))
+    )
+    match kind:
+        case "box":
+            shape = f'<box size="{_numbers(values["size"])}"/>'
+        case "sphere":
+            shape = f'<sphere radius="{values["radius"]!r}"/>'
+        case "mesh":
+            scale = _numbers(values.get("scale", (1.0, 1.0, 1.0)))
+            shape = f'<mesh filename={quoteattr(str(values["file"]))} scale="{scale}"/>'
+        case _:
+            shape = f'<{kind} radius="{values["radius"]!r}" length="{values["length"]!r}"/>'
+    yield f"    <collision name={quoteattr(values['name'])}>"
+    yield f"      {_origin(place)}"
+    yield f"      <geometry>{shape}</geometry>"
+    yield "    </collision>"
+
+
 def _mimic(c: Coupling) -> str:
     law = f'multiplier="{_numbers(c.ratio)}" offset="{_numbers((c.offset,))}"'
     return f"    <mimic joint={quoteattr(c.to[0])} {law}/>"
 
 
 def _origin(pose: Pose) -> str:
-    rpy = pose.rpy if pose.turned_by_rpy() else _rpy(pose.rotation())
+    rpy = pose.rpy if pose.turned_by_rpy() else rpy_of(pose.rotation())
     return f'<origin xyz="{_numbers(pose.xyz)}" rpy="{_numbers(rpy)}"/>'
 
 
-def _rpy(R: np.ndarray) -> tuple[float, float, float]:
+def rpy_of(R: np.ndarray) -> tuple[float, float, float]:
     """Return roll, pitch and yaw of a rotation, exact but for rounding also where pitch is a right angle."""
     yaw = math.atan2(R[1, 0], R[0, 0])
     c, s = math.cos(yaw), math.sin(yaw)

@@ -92,7 +92,7 @@ def _expand(place: Path, arguments: Mapping[str, str], roots: Mapping[str, Any])
         raise UnsupportedOperation(
             f"{place.name}: xacro macros are expanded by the package xacro, which is not installed: pip install xacro"
         )
-    held = {
+    request = {
         "file": str(place.absolute()),
         "arguments": {str(k): str(v) for k, v in arguments.items()},
         "path": sys.path,
@@ -101,18 +101,18 @@ def _expand(place: Path, arguments: Mapping[str, str], roots: Mapping[str, Any])
         "most": MAX_BYTES,
     }
     done = subprocess.run(
-        [sys.executable, "-c", CHILD], input=json.dumps(held), capture_output=True, text=True
+        [sys.executable, "-c", CHILD], input=json.dumps(request), capture_output=True, text=True
     )
     if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
         raise _refusal(place, f"macros that take more than {SECONDS} s or {MEMORY >> 30} GB to expand")
     try:
-        found = json.loads(done.stdout)
+        reply = json.loads(done.stdout)
     except ValueError:
-        found = {"refused": done.stderr.strip().rpartition("\n")[2] or f"it ended with {done.returncode}"}
-    if "refused" in found:
-        raise _refusal(place, f"what xacro refuses ({brief(found['refused'])})")
-    _require_inside(place, found["includes"], roots)
-    return str(found["text"])
+        reply = {"refused": done.stderr.strip().rpartition("\n")[2] or f"it ended with {done.returncode}"}
+    if "refused" in reply:
+        raise _refusal(place, f"what xacro refuses ({brief(reply['refused'])})")
+    _require_inside(place, reply["includes"], roots)
+    return str(reply["text"])
 
 
 def _require_inside(place: Path, includes: list[str], roots: Mapping[str, Any]) -> None:

@@ -75,7 +75,7 @@ def _along(start: Point, end: Point) -> tuple[float, Pose]:
 
 
 def _ears(points: np.ndarray) -> list[tuple[int, int, int]]:
-    """Return the triangles of a simple polygon, counter-clockwise: corners are cut off one after the other."""
+    """Return the triangles of a simple polygon, counter-clockwise: corners are cut off one after another."""
     left, out = list(range(len(points))), []
     while len(left) > 3:
         for k in range(len(left)):

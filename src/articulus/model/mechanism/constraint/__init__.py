@@ -10,6 +10,8 @@ from articulus.model.mechanism.constraint.no_slip import NoSlip
 from articulus.model.mechanism.constraint.point_on_point import PointOnPoint
 from articulus.model.mechanism.constraint.prescribed import Prescribed
 from articulus.model.mechanism.constraint.prescribed_point import PrescribedPoint
+from articulus.model.mechanism.constraint.rolling_contact import RollingContact
+from articulus.model.mechanism.constraint.sliding_contact import SlidingContact
 from articulus.model.mechanism.constraint.time_function import (
     ALL_TIME_FUNCTIONS,
     CustomTimeFunction,
@@ -29,6 +31,8 @@ ALL_CONSTRAINTS: tuple[type[Constraint], ...] = (
     PrescribedPoint,
     Touching,
     NoSlip,
+    SlidingContact,
+    RollingContact,
     CustomConstraint,
     CustomVelocityConstraint,
 )
@@ -50,6 +54,8 @@ __all__ = [
     "Polynomial",
     "Prescribed",
     "PrescribedPoint",
+    "RollingContact",
+    "SlidingContact",
     "Spline",
     "TimeFunction",
     "Touching",

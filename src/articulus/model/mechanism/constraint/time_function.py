@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import abc
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import casadi as ca
 import numpy as np
@@ -26,6 +26,14 @@ from articulus.model.mechanism.numbers import (
     quantity,
     values_of,
 )
+
+
+@runtime_checkable
+class OverTime(Protocol):
+    """What has values at all times and says them as a function: paths, piecewise polynomials."""
+
+    def function(self) -> ca.Function:
+        """Return the values as a function of t [s]."""
 
 
 class TimeFunction(abc.ABC):
@@ -49,13 +57,19 @@ class TimeFunction(abc.ABC):
         """Return the function meant by a TimeFunction, a number (a constant) or a casadi.Function of t."""
         if isinstance(value, TimeFunction):
             return value
+        if isinstance(value, OverTime):
+            value = value.function()
         if isinstance(value, ca.Function):
             return CustomTimeFunction(Formula(value, "t"))
         try:
             return Polynomial((as_number(value),))
         except InputError:
             raise InputError(
-                Finding("", repr(value), "a Polynomial, a Harmonic, a number or a casadi.Function of t")
+                Finding(
+                    "",
+                    repr(value),
+                    "a Polynomial, a Harmonic, a Spline, a path, a number or a casadi.Function of t",
+                )
             ) from None
 
 

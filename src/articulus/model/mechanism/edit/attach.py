@@ -45,7 +45,7 @@ def attach(
     joint : Joint
         How the other hangs there; fixed if not given.
     pose : Pose
-        Of the joint's frame in the frame `at`.
+        Pose of the joint's frame in the frame `at`.
     prefix : str
         Before every name of the other. Named parameters keep theirs: one name is one number.
     base : str
@@ -80,7 +80,11 @@ def attach(
         constraints=(),
         findings=d.findings + other.findings,
         couplings=d.couplings + rename_couplings(other.couplings, prefix),
-        equipment=Equipment(d.equipment.devices + theirs.devices, d.equipment.states + theirs.states),
+        equipment=Equipment(
+            d.equipment.devices + theirs.devices,
+            d.equipment.states + theirs.states,
+            d.equipment.collisions + theirs.collisions,
+        ),
     )
     in_place = resting and here.at.is_identity
     added = [_constraint(c, prefix, mount.name, in_place) for c in other.constraints]
@@ -141,6 +145,7 @@ def _require_new_names(d: Description, other: Description, prefix: str, base: st
         "constraint": [c.name for c in d.constraints],
         "component": [x.name for x in d.equipment.devices],
         "state": [x.name for x in d.equipment.states],
+        "collision": [x.name for x in d.equipment.collisions],
     }
     theirs = {
         "body or frame": [base, *_points(other)],
@@ -148,6 +153,7 @@ def _require_new_names(d: Description, other: Description, prefix: str, base: st
         "constraint": [c.name for c in other.constraints],
         "component": [x.name for x in other.equipment.devices],
         "state": [x.name for x in other.equipment.states],
+        "collision": [x.name for x in other.equipment.collisions],
     }
     for kind, names in theirs.items():
         seen = set(mine[kind])

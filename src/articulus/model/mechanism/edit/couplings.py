@@ -40,17 +40,17 @@ def held_followers(
 
 
 def _position(c: Coupling, at: Mapping[str, float]) -> float:
-    """Return the position of a coupled joint whose leaders are held."""
+    """Return the position of a coupled joint whose leaders are locked."""
     if any(True for _ in parameters_in(c)):
         raise InputError(
-            f"locked: joint '{c.joint}' follows a joint that is held by a coupling with a parameter, so that its position is no "
-            "number; expected plain numbers in that coupling"
+            f"locked: joint '{c.joint}' follows a joint that is locked by a coupling with a parameter, so that its position is not "
+            "a number; expected plain numbers in that coupling"
         )
     return float(c.position([at[name] for name in c.to], value_of))
 
 
 def without_joints(couplings: Sequence[Coupling], gone: Collection[str]) -> tuple[Coupling, ...]:
-    """Return the couplings that name no joint that goes."""
+    """Return the couplings that name no removed joint."""
     return tuple(c for c in couplings if not {c.joint, *c.to} & set(gone))
 
 

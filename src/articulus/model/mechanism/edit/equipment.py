@@ -8,7 +8,7 @@ from typing import Any
 
 from articulus.model.mechanism.equipment import Device, Equipment, NamedState
 
-JOINTS, PLACES = ("joint", "joints"), ("frame",)
+JOINTS, PLACES = ("joint", "joints"), ("frame", "apart")
 """Fields of devices that name joints; bodies or frames."""
 
 
@@ -30,7 +30,9 @@ def without_names(equipment: Equipment, joints: Collection[str], places: Collect
         )
         for s in equipment.states
     )
-    return Equipment(devices, states)
+    return Equipment(
+        devices, states, tuple(s for s in equipment.collisions if dict(s.values)["frame"] not in places)
+    )
 
 
 def with_prefix(equipment: Equipment, prefix: str, place: Callable[[str], str]) -> Equipment:
@@ -38,6 +40,7 @@ def with_prefix(equipment: Equipment, prefix: str, place: Callable[[str], str]) 
     return Equipment(
         tuple(_rename_device(d, prefix, place) for d in equipment.devices),
         tuple(_renamed_state(s, prefix) for s in equipment.states),
+        tuple(_rename_device(s, prefix, place) for s in equipment.collisions),
     )
 
 
@@ -55,7 +58,9 @@ def _rename_device(device: Device, prefix: str, place: Callable[[str], str]) -> 
             return _rename_device(held, prefix, place)
         if field == "name" or field in JOINTS:
             return prefix + held if isinstance(held, str) else tuple(prefix + name for name in held)
-        return place(held) if field in PLACES else held
+        if field in PLACES:
+            return place(held) if isinstance(held, str) else tuple(map(place, held))
+        return held
 
     return Device(device.type, tuple((field, new(field, held)) for field, held in device.values))
 

@@ -52,12 +52,12 @@ def lock_joints(d: Description, positions: Mapping[str, Sequence[float]]) -> Des
         equipment=without_names(d.equipment, positions, ()),
     )
     kept = [c for c in d.constraints if not _is_replaced(c, positions)]
-    held = {
+    locked = {
         f"{name}.{part}" if part else name: float(value)
         for name, values in positions.items()
         for part, value in zip(d.joint_type(name).coordinate_names, values)
     }
-    return rebuilt(bare, constraints=taken_over("with_locked", kept, d, bare, held))
+    return rebuilt(bare, constraints=taken_over("with_locked", kept, d, bare, locked))
 
 
 def _is_replaced(c: Constraint, positions: Mapping[str, Sequence[float]]) -> bool:

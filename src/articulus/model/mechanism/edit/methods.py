@@ -84,7 +84,7 @@ class Editing:
         return to_table(self.description, convention, tip)
 
     def without(self, *bodies: str) -> Self:
-        """Return the mechanism without bodies and everything that hangs on them.
+        """Return the mechanism without bodies and everything that is attached to them.
 
         Their joints and frames go, and so do the constraints that name something that goes: a loop is open without one of its
         bodies.

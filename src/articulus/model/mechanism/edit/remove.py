@@ -14,7 +14,7 @@ from articulus.model.mechanism.visual import Strut, Visual
 
 
 def without(d: Description, bodies: Sequence[str]) -> Description:
-    """Return the mechanism without bodies and everything that hangs on them.
+    """Return the mechanism without bodies and everything that is attached to them.
 
     Their joints and frames go with them, and so do the couplings and constraints that name a body, frame or joint that goes: a loop is
     open without one of its bodies.

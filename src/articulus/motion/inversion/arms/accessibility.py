@@ -13,7 +13,7 @@ from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError
 from articulus.motion.inversion.arms.outputs import read_outputs
 from articulus.motion.inversion.arms.servo import Servo
-from articulus.simulation.solve.assembly import modal_freedoms
+from articulus.simulation.solve.assembly import modal_dofs
 
 Array = np.ndarray
 
@@ -52,7 +52,7 @@ class Accessibility:
         return float(np.minimum(self.authority, self.rigid).min())
 
     @property
-    def reached(self) -> bool:
+    def ok(self) -> bool:
         """Whether every direction can be moved at every pose."""
         return self.least > LOST
 
@@ -62,7 +62,7 @@ class Accessibility:
         return _in_words(self.weakest[worst], self.output_names)
 
     def __str__(self) -> str:
-        what = "cannot move" if not self.reached else "hardly move" if self.least < WEAK else "move least"
+        what = "cannot move" if not self.ok else "hardly move" if self.least < WEAK else "move least"
         least, elastic, rigid = (
             f"{x:.3g}" if x > LOST else "0" for x in (self.least, self.authority.min(), self.rigid.min())
         )
@@ -72,7 +72,7 @@ class Accessibility:
 def accessibility(
     mechanism: Mechanism,
     tip: str,
-    joints: Sequence[str],
+    actuators: Sequence[str],
     q: Any = None,
     *,
     outputs: Sequence[str] = ("x", "y"),
@@ -88,8 +88,8 @@ def accessibility(
     q : array, (..., nq), or dict of names
         Poses, with loops closed; neutral if not given.
     """
-    joints = (joints,) if isinstance(joints, str) else tuple(joints)
-    servo = Servo(mechanism, read_outputs(mechanism, tip, outputs), joints, params)
+    actuators = (actuators,) if isinstance(actuators, str) else tuple(actuators)
+    servo = Servo(mechanism, read_outputs(mechanism, tip, outputs), actuators, params)
     poses = mechanism.positions(q).reshape(-1, mechanism.nq)
     servo.keep_independent_rows(poses[0], 0.0)
     return authority_of(servo, poses, np.zeros(len(poses)))
@@ -97,7 +97,7 @@ def accessibility(
 
 def authority_of(servo: Servo, q: Array, t: Array) -> Accessibility:
     """Return what the driven joints of a servo can do at poses with closed loops, (poses, nq), and times (poses,)."""
-    modal = modal_freedoms(servo.mechanism)
+    modal = modal_dofs(servo.mechanism)
     joints = np.flatnonzero(~modal)
     driven = np.zeros((servo.nv, len(servo.driven)))
     driven[servo.driven, np.arange(len(servo.driven))] = 1.0
@@ -114,7 +114,7 @@ def authority_of(servo: Servo, q: Array, t: Array) -> Accessibility:
 def require_access(servo: Servo, q: Array, t: Array) -> None:
     """Raise InputError that names the direction that driven joints cannot move at some pose of a path, and when."""
     found = authority_of(servo, q, t)
-    if found.reached:
+    if found.ok:
         turned = np.flatnonzero(np.diff(_signs(servo, q, t)))
         if len(turned):
             k = int(turned[0])
@@ -142,8 +142,8 @@ def _signs(servo: Servo, q: Array, t: Array) -> Array:
 
 def _remark_on_locking(servo: Servo, q: Array, t: float) -> str:
     """Return a remark where the loops leave fewer motions than there are outputs."""
-    joints = np.flatnonzero(~modal_freedoms(servo.mechanism))
-    plain = np.where(modal_freedoms(servo.mechanism), 0.0, q)
+    joints = np.flatnonzero(~modal_dofs(servo.mechanism))
+    plain = np.where(modal_dofs(servo.mechanism), 0.0, q)
     G = servo.whole.constraint_jacobian(plain, t, params=servo.params)[servo.loop_rows][:, joints]
     left = len(joints) - (np.linalg.matrix_rank(G) if len(G) else 0)
     return f": the loops leave {left} motions to the joints" if left < len(servo.outputs) else ""

@@ -13,7 +13,7 @@ import numpy as np
 
 from articulus.errors import NumericalError
 from articulus.motion.inversion.arms.rest import RestPose
-from articulus.motion.inversion.arms.servo import Point, Servo, ServoMotion, parts
+from articulus.motion.inversion.arms.servo import PathPoint, Servo, ServoMotion, parts
 from articulus.numerics.banded import BandedLU
 
 Array = np.ndarray
@@ -24,8 +24,8 @@ class CollocationGrid:
     """Equidistant times with the path at them and in the middle between them, and the poses of rest at both ends."""
 
     step: float
-    nodes: Point
-    middles: Point
+    nodes: PathPoint
+    middles: PathPoint
     start: RestPose
     end: RestPose
 

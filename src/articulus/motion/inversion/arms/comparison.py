@@ -13,10 +13,10 @@ from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError
 from articulus.motion.inversion.arms import nominal
 from articulus.motion.inversion.arms.proof import servo_of
-from articulus.motion.inversion.arms.servo import Point
+from articulus.motion.inversion.arms.servo import PathPoint
 from articulus.motion.inversion.paths import Path
 from articulus.motion.inversion.result import Inversion
-from articulus.simulation.solve.assembly import modal_freedoms
+from articulus.simulation.solve.assembly import modal_dofs
 
 SHAPERS = {"zv": zv, "zvd": zvd}
 BENDING = 0.01
@@ -37,12 +37,12 @@ class ShapedPath(Path):
     shaper: Shaper
 
     @property
-    def start(self) -> float:  # type: ignore[override]
-        return self.path.start
+    def t0(self) -> float:  # type: ignore[override]
+        return self.path.t0
 
     @property
-    def end(self) -> float:  # type: ignore[override]
-        return self.path.end + self.shaper.duration
+    def t_end(self) -> float:  # type: ignore[override]
+        return self.path.t_end + self.shaper.duration
 
     @property
     def count(self) -> int:
@@ -72,11 +72,9 @@ def vibration(
     model = mechanism.linearize(q, np.zeros(n), tau, params=params)
     poles, shapes = np.linalg.eig(model.A)
     rows = [(k, mechanism.v_names.index(s[2:])) for k, s in enumerate(model.states) if s.startswith("v.")]
-    moving, freedom = (np.array(x, dtype=int) for x in zip(*rows))
-    energy = np.abs(shapes[moving]) ** 2 * np.diag(mechanism.mass_matrix(q, params=params))[freedom, None]
-    share = energy[modal_freedoms(mechanism)[freedom]].sum(0) / np.maximum(
-        energy.sum(0), np.finfo(float).tiny
-    )
+    moving, dof = (np.array(x, dtype=int) for x in zip(*rows))
+    energy = np.abs(shapes[moving]) ** 2 * np.diag(mechanism.mass_matrix(q, params=params))[dof, None]
+    share = energy[modal_dofs(mechanism)[dof]].sum(0) / np.maximum(energy.sum(0), np.finfo(float).tiny)
     swinging = poles[(poles.imag > 0) & (share > BENDING)]
     if not len(swinging):
         raise InputError(f"'{mechanism.name}' does not vibrate: no mode at the end bends its bodies")
@@ -120,16 +118,16 @@ def rigid_feedforward(
     first = inversion.states[0, : servo.nv]
     servo.keep_independent_rows(first, float(inversion.t[0]))
 
-    def point(t: np.ndarray) -> Point:
+    def point(t: np.ndarray) -> PathPoint:
         y = followed.derivatives(t, 2)
-        return Point(t, y[0], y[1], y[2])
+        return PathPoint(t, y[0], y[1], y[2])
 
     times, q = nominal.poses(
         servo,
-        nominal.closed(servo, first, point(np.array([followed.start]))),
+        nominal.closed(servo, first, point(np.array([followed.t0]))),
         point,
-        followed.start,
-        followed.end,
+        followed.t0,
+        followed.t_end,
     )
     inputs = nominal.rigid_forces(servo, nominal.spline(times, q, inversion.t)[0], point(inversion.t))
     name = "rigid" if shaper is None else f"rigid, {shaper.upper()} shaper"

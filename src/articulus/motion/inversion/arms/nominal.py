@@ -9,9 +9,9 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from articulus.errors import NumericalError
-from articulus.motion.inversion.arms.servo import Point, Servo
+from articulus.motion.inversion.arms.servo import PathPoint, Servo
 from articulus.numerics.newton import least_step, newton
-from articulus.simulation.solve.assembly import modal_freedoms
+from articulus.simulation.solve.assembly import modal_dofs
 
 Array = np.ndarray
 
@@ -21,12 +21,12 @@ REACHED = 1e-9
 """Residual of outputs and loops [m, rad]."""
 
 
-def closed(servo: Servo, q: Array, at: Point) -> Array:
+def closed(servo: Servo, q: Array, at: PathPoint) -> Array:
     """Return the position near an estimate at which outputs and loops are as wanted, bodies keeping their shape.
 
     Where the joints alone cannot do it, bodies bend too.
     """
-    joints = ~modal_freedoms(servo.mechanism)
+    joints = ~modal_dofs(servo.mechanism)
     for moving in (joints, np.ones(servo.nv, dtype=bool)):
         found, history = newton(
             q,
@@ -39,12 +39,12 @@ def closed(servo: Servo, q: Array, at: Point) -> Array:
             return found
     raise NumericalError(
         f"the path is out of reach at t = {at.t[0]:.4g} s: outputs or loops stay off by {history[-1]:.3g} m or rad; expected a path within "
-        "reach, and an estimate q of the first pose on the wanted branch"
+        "reach, and a guess of the first pose on the desired branch"
     )
 
 
 def poses(
-    servo: Servo, q: Array, point: Callable[[Array], Point], start: float, end: float
+    servo: Servo, q: Array, point: Callable[[Array], PathPoint], start: float, end: float
 ) -> tuple[Array, Array]:
     """Return times and positions along the path, followed from the first pose."""
     t = np.linspace(start, end, POSES + 1)
@@ -65,9 +65,9 @@ def spline(t: Array, q: Array, at: Array) -> tuple[Array, Array]:
     return curve(inside), curve(inside, 1)
 
 
-def rigid_motion(servo: Servo, q: Array, at: Point) -> tuple[Array, Array]:
+def rigid_motion(servo: Servo, q: Array, at: PathPoint) -> tuple[Array, Array]:
     """Return velocities and accelerations of the joints that follow the path, bodies keeping their shape, (n, nv) each."""
-    joints = np.flatnonzero(~modal_freedoms(servo.mechanism))
+    joints = np.flatnonzero(~modal_dofs(servo.mechanism))
     inverse = _inverse(servo.jacobian(q, at.t)[..., joints])
     v, vdot = np.zeros_like(q), np.zeros_like(q)
     v[:, joints] = -np.einsum("nij,nj->ni", inverse, servo.rate(q, v, at))
@@ -75,9 +75,9 @@ def rigid_motion(servo: Servo, q: Array, at: Point) -> tuple[Array, Array]:
     return v, vdot
 
 
-def rigid_forces(servo: Servo, q: Array, at: Point) -> Array:
+def rigid_forces(servo: Servo, q: Array, at: PathPoint) -> Array:
     """Return the driven forces of the path for bodies that keep their shape, (n, m): what an arm of rigid links would need."""
-    joints = np.flatnonzero(~modal_freedoms(servo.mechanism))
+    joints = np.flatnonzero(~modal_dofs(servo.mechanism))
     force = servo.mechanism.tree.inverse_dynamics(q, *rigid_motion(servo, q, at), params=servo.params)[
         :, joints
     ]

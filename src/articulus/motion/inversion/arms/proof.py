@@ -14,7 +14,7 @@ from articulus.control.design import Check
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError, NumericalError
 from articulus.motion.inversion.arms.rest import rest
-from articulus.motion.inversion.arms.servo import Point, Servo
+from articulus.motion.inversion.arms.servo import PathPoint, Servo
 from articulus.motion.inversion.result import Inversion
 from articulus.simulation.solve.assembly import assemble
 
@@ -39,7 +39,7 @@ def forward(
     inversion: Inversion,
     *,
     inputs: Any = None,
-    q: Any = None,
+    guess: Any = None,
     params: Mapping[str, Any] | None = None,
 ) -> Forward:
     """Return the motion of a mechanism under the forces of an inversion, without any feedback.
@@ -52,7 +52,7 @@ def forward(
         Of `tip_torques`.
     inputs : array, (N, m)
         In place of those of the inversion, for example `inversion.figures["rigid_inputs"]`.
-    q : array (nq,) or dict of names
+    guess : array (nq,) or dict of names
         Estimate of the first pose of another mechanism, which starts at rest with its outputs where the path begins; its joints start
         near those of the inversion if not given.
     params : dict of parameter name to number
@@ -60,7 +60,7 @@ def forward(
     Explicit Runge-Kutta steps of order 8 (DOP853 of SciPy), tolerance 1e-9.
     """
     servo = servo_of(mechanism, inversion, params)
-    start = _start(servo, inversion, q)
+    start = _start(servo, inversion, guess)
     force = CubicSpline(inversion.t, inversion.inputs if inputs is None else np.asarray(inputs, dtype=float))
     n, tau = servo.nv, np.zeros(servo.nv)
 
@@ -87,7 +87,7 @@ def outputs_of(
 
 def _outputs(servo: Servo, t: Array, q: Array) -> Array:
     still = np.zeros((len(t), len(servo.outputs)))
-    return servo.residual(q, Point(t, still, still, still))[:, -still.shape[1] :]
+    return servo.residual(q, PathPoint(t, still, still, still))[:, -still.shape[1] :]
 
 
 def prove(
@@ -95,23 +95,23 @@ def prove(
     inversion: Inversion,
     *,
     tolerance: float = 1e-5,
-    q: Any = None,
+    guess: Any = None,
     params: Mapping[str, Any] | None = None,
 ) -> Inversion:
     """Return the inversion with one more check: how far the outputs are off the path in a forward simulation (see `forward`).
 
     Parameters
     ----------
-    mechanism, inversion, q, params
+    mechanism, inversion, guess, params
         As for `forward`.
     tolerance : float [m, rad]
         Largest distance that passes.
 
     The figures get "tip_error" [m, rad], the largest distance, and "tip_error_after", that after the end of the path.
     """
-    ran = forward(mechanism, inversion, q=q, params=params)
+    ran = forward(mechanism, inversion, guess=guess, params=params)
     off = np.abs(ran.outputs - inversion.outputs).max(1)
-    largest, after = float(off.max()), float(off[inversion.t >= inversion.end].max(initial=0.0))
+    largest, after = float(off.max()), float(off[inversion.t >= inversion.t_end].max(initial=0.0))
     check = Check(
         "forward simulation: outputs off the path by [m, rad]", largest, tolerance, largest <= tolerance
     )
@@ -139,20 +139,20 @@ def servo_of(mechanism: Mechanism, inversion: Inversion, params: Mapping[str, An
     return Servo(mechanism, [(frame, what) for frame, _, what in outputs], joints, params)
 
 
-def _start(servo: Servo, inversion: Inversion, q: Any) -> Array:
+def _start(servo: Servo, inversion: Inversion, guess: Any) -> Array:
     """Return the first state: that of the inversion, or a pose of rest of another mechanism."""
     names = tuple(f"{kind}.{name}" for kind in "qv" for name in servo.mechanism.v_names)
     if inversion.states is None:
         raise InputError(f"{inversion.method}: this inversion holds no states to start from")
-    if q is None and names == inversion.state_names:
+    if guess is None and names == inversion.state_names:
         return inversion.states[0]
     held = dict(zip(inversion.state_names, inversion.states[0]))
     first = np.array([held.get(f"q.{name}", 0.0) for name in servo.mechanism.v_names])
-    first = first if q is None else servo.mechanism.positions(q)
+    first = first if guess is None else servo.mechanism.positions(guess)
     t = float(inversion.t[0])
     if servo.mechanism.description.constraints:
         first = assemble(servo.mechanism, first, t=t, params=servo.params).q
     servo.keep_independent_rows(first, t)
     still = np.zeros((1, inversion.outputs.shape[1]))
-    found = rest(servo, first, Point(inversion.t[:1], inversion.outputs[:1], still, still), "start")
+    found = rest(servo, first, PathPoint(inversion.t[:1], inversion.outputs[:1], still, still), "start")
     return np.concatenate([found.q, np.zeros(servo.nv)])

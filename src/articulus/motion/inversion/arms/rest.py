@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from articulus.errors import InputError, NumericalError
-from articulus.motion.inversion.arms.servo import Point, Servo
+from articulus.motion.inversion.arms.servo import PathPoint, Servo
 from articulus.numerics.subspaces import invariant_subspace, near_axis
 
 Array = np.ndarray
@@ -40,7 +40,7 @@ class RestPose:
     tangent : array, (nv, nz)
         Orthonormal directions that outputs and loops leave free.
     zeros : complex array, (2 nz,) [1/s]
-        Of the linear model about the pose, from driven forces to outputs.
+        Zeros of the linear model about the pose, from driven forces to outputs.
     stable, unstable : array, (ns, 2 nz) and (nu, 2 nz)
         Rows whose products with (tangent' dq, tangent' v) are the decaying and the growing part of an internal motion.
     """
@@ -68,14 +68,14 @@ class RestPose:
         return float((-self.zeros.real[self.zeros.real < 0]).min(initial=np.inf))
 
 
-def rest(servo: Servo, q: Array, at: Point, where: str) -> RestPose:
+def rest(servo: Servo, q: Array, at: PathPoint, where: str) -> RestPose:
     """Return the pose of rest near a position.
 
     Parameters
     ----------
     servo : Servo
     q : array, (nq,)
-    at : Point
+    at : PathPoint
         One time, with outputs at rest.
     where : str
         For messages: "start" or "end".
@@ -100,7 +100,7 @@ def rest(servo: Servo, q: Array, at: Point, where: str) -> RestPose:
     return RestPose(q, motion.tau[0], M, N, zeros[np.argsort(np.abs(zeros))], stable, unstable)
 
 
-def balanced(servo: Servo, q: Array, v: Array, vdot: Array, at: Point) -> Array:
+def balanced(servo: Servo, q: Array, v: Array, vdot: Array, at: PathPoint) -> Array:
     """Return the positions near an estimate at which given velocities and accelerations are in balance: Newton's method.
 
     Outputs and loops are as wanted, and the accelerations that keep them so are `vdot` in the directions that they leave free: at rest
@@ -109,7 +109,7 @@ def balanced(servo: Servo, q: Array, v: Array, vdot: Array, at: Point) -> Array:
     Parameters
     ----------
     q, v, vdot : array, (n, nv)
-    at : Point
+    at : PathPoint
         n times.
     """
     forces = np.zeros((len(q), len(servo.driven) + len(servo.loop_rows)))
@@ -148,7 +148,7 @@ def _require_hyperbolic(zeros: Array, where: str) -> None:
     if len(on_axis):
         values = ", ".join(f"+-{abs(z):.4g}i" for z in sorted(on_axis[on_axis.imag >= 0], key=abs)[:4])
         raise InputError(
-            f"zeros on the imaginary axis at the {where} of the path: {values} 1/s. With the outputs held the mechanism vibrates there for "
-            "ever, so no forces that begin and end exist. Expected damping of the flexible bodies, other outputs, or joints that drive "
+            f"zeros on the imaginary axis at the {where} of the path: {values} 1/s. At constant outputs the mechanism vibrates there "
+            "for ever, so no forces that begin and end exist. Expected damping of the flexible bodies, other outputs, or joints that drive "
             "the root of a body that is clamped at its root (a motor turns the body's frame)"
         )

@@ -29,7 +29,7 @@ ROWS = "outputs"
 
 
 @dataclass(frozen=True)
-class Point:
+class PathPoint:
     """What the path asks for at some times, (n, m) each: outputs and their first two derivatives; the times are (n,) [s]."""
 
     t: Array
@@ -37,8 +37,8 @@ class Point:
     rate: Array
     acceleration: Array
 
-    def __getitem__(self, part: slice) -> Point:
-        return Point(self.t[part], self.y[part], self.rate[part], self.acceleration[part])
+    def __getitem__(self, part: slice) -> PathPoint:
+        return PathPoint(self.t[part], self.y[part], self.rate[part], self.acceleration[part])
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Servo:
 
     # rows
 
-    def residual(self, q: Array, at: Point) -> Array:
+    def residual(self, q: Array, at: PathPoint) -> Array:
         """Return what the positions are off by, (n, rows) [m, rad]; angles by at most half a turn."""
         found = self.whole.constraint_residual(q, at.t, params=self.params)[..., self.rows]
         m = len(self.outputs)
@@ -123,7 +123,7 @@ class Servo:
         found[..., -m:] = np.where(self.turning, (off + np.pi) % (2 * np.pi) - np.pi, off)
         return found
 
-    def rate(self, q: Array, v: Array, at: Point) -> Array:
+    def rate(self, q: Array, v: Array, at: PathPoint) -> Array:
         """Return what the velocities are off by, (n, rows) [m/s, rad/s]."""
         found = self.whole.constraint_rate(q, v, at.t, params=self.params)[..., self.rows]
         found[..., -len(self.outputs) :] -= at.rate
@@ -135,7 +135,7 @@ class Servo:
 
     # dynamics
 
-    def motion(self, q: Array, v: Array, at: Point, jacobian: Array | None = None) -> ServoMotion:
+    def motion(self, q: Array, v: Array, at: PathPoint, jacobian: Array | None = None) -> ServoMotion:
         """Return accelerations and forces that keep to the path."""
         nv, loops, free = self.nv, len(self.loop_rows), self.undriven
         C = self.jacobian(q, at.t) if jacobian is None else jacobian
@@ -153,7 +153,9 @@ class Servo:
         pull = np.swapaxes(C[:, :loops, self.driven], -1, -2) @ x[:, nv:, None]
         return ServoMotion(x[:, :nv], tau + pull[..., 0], x[:, nv:])
 
-    def derivatives(self, q: Array, v: Array, at: Point, motion: ServoMotion) -> tuple[Array, Array, Array]:
+    def derivatives(
+        self, q: Array, v: Array, at: PathPoint, motion: ServoMotion
+    ) -> tuple[Array, Array, Array]:
         """Return d vdot/dq and d vdot/dv with path and loops kept, (n, nv, nv) each, and d rate/dq, (n, rows, nv)."""
         nv = self.nv
         K, right, rate = self._differentials(q, v, at, motion)
@@ -161,7 +163,7 @@ class Servo:
         return found[..., :nv], found[..., nv:], rate
 
     def projected_derivatives(
-        self, q: Array, v: Array, at: Point, motion: ServoMotion, rows: Array
+        self, q: Array, v: Array, at: PathPoint, motion: ServoMotion, rows: Array
     ) -> tuple[Array, Array]:
         """Return rows, (n, k, nv), times d vdot/dq and d vdot/dv, (n, k, nv) each."""
         nv = self.nv
@@ -172,7 +174,7 @@ class Servo:
         return found[..., :nv], found[..., nv:]
 
     def _differentials(
-        self, q: Array, v: Array, at: Point, motion: ServoMotion
+        self, q: Array, v: Array, at: PathPoint, motion: ServoMotion
     ) -> tuple[Array, Array, Array]:
         """Return the matrix of the equations, their derivatives by q and v at constant unknowns, and d rate/dq."""
         nv, vdot = self.nv, motion.vdot
@@ -186,7 +188,7 @@ class Servo:
         right[:, n:, :nv], right[:, n:, nv:] = along_q[:, self.rows], along_v[:, self.rows]
         return self._reduced(M, self.jacobian(q, at.t)), right, rate[:, self.rows]
 
-    def balance(self, q: Array, v: Array, vdot: Array, at: Point, forces: Array) -> tuple[Array, Array]:
+    def balance(self, q: Array, v: Array, vdot: Array, at: PathPoint, forces: Array) -> tuple[Array, Array]:
         """Return the equations of a Newton step for positions and forces at given velocities and accelerations.
 
         Parameters
@@ -227,7 +229,7 @@ class Servo:
         K[:, len(free) :, : self.nv] = C
         return K
 
-    def acceleration(self, q: Array, v: Array, at: Point) -> Array:
+    def acceleration(self, q: Array, v: Array, at: PathPoint) -> Array:
         """Return what accelerations of zero are off by, (n, rows)."""
         found = self.whole.constraint_acceleration(q, v, np.zeros(self.nv), at.t, params=self.params)[
             ..., self.rows

@@ -20,10 +20,10 @@ from articulus.motion.inversion.arms.collocation import CollocationGrid
 from articulus.motion.inversion.arms.newton import Trajectory, fixed_point, newton
 from articulus.motion.inversion.arms.outputs import read_outputs
 from articulus.motion.inversion.arms.rest import RestPose, balanced, rest
-from articulus.motion.inversion.arms.servo import Point, Servo
+from articulus.motion.inversion.arms.servo import PathPoint, Servo
 from articulus.motion.inversion.paths import Path, as_path
 from articulus.motion.inversion.result import Inversion
-from articulus.simulation.solve.assembly import assemble, modal_freedoms, one_state
+from articulus.simulation.solve.assembly import assemble, modal_dofs, one_state
 
 Array = np.ndarray
 Method = Literal["newton", "fixed_point"]
@@ -46,11 +46,11 @@ def tip_torques(
     mechanism: Mechanism,
     tip: str,
     path: Path | Any,
-    joints: Sequence[str],
+    actuators: Sequence[str],
     *,
     outputs: Sequence[str] = ("x", "y"),
     times: Any = None,
-    q: Any = None,
+    guess: Any = None,
     step: float = 1e-3,
     pre: float | None = None,
     post: float | None = None,
@@ -70,14 +70,14 @@ def tip_torques(
     tip : str
         Body or frame, for example one at the tip node of a flexible body.
     path : Path, or array (N, outputs)
-        Of the outputs in ground axes [m, rad]; an array needs its `times` [s].
-    joints : sequence of str
+        Path of the outputs in ground axes [m, rad]; an array needs its `times` [s].
+    actuators : sequence of str
         That are driven, with as many degrees of freedom as there are outputs.
     outputs : sequence of str
         Coordinates of the tip, x, y, z, roll, pitch, yaw, or of other frames as in "elbow.y".
     times : array, (N,) [s]
-        Of a path that is given as an array.
-    q : array (nq,) or dict of names
+        Times of a path that is given as an array.
+    guess : array (nq,) or dict of names
         Estimate of the first pose, which chooses the branch (elbow up or down); neutral if not given.
     step : float [s]
         Between the times of the result.
@@ -106,11 +106,11 @@ def tip_torques(
         raise InputError(f"method: found {method!r}; expected one of {', '.join(map(repr, SOLVERS))}")
     if not 0 < step < math.inf:
         raise InputError(f"step: found {step!r}; expected a positive time [s]")
-    joints = (joints,) if isinstance(joints, str) else tuple(joints)
-    servo = Servo(mechanism, read_outputs(mechanism, tip, outputs), joints, params)
+    actuators = (actuators,) if isinstance(actuators, str) else tuple(actuators)
+    servo = Servo(mechanism, read_outputs(mechanism, tip, outputs), actuators, params)
     wanted = as_path(path, times)
     _require_path(wanted, servo)
-    return _Task(servo, wanted, float(step), method).inversion(_first_pose(servo, q, wanted), pre, post)
+    return _Task(servo, wanted, float(step), method).inversion(_first_pose(servo, guess, wanted), pre, post)
 
 
 SOLVERS: dict[str, Callable[..., Trajectory]] = {"newton": newton, "fixed_point": fixed_point}
@@ -120,19 +120,19 @@ def _first_pose(servo: Servo, q: Any, path: Path) -> Array:
     """Return the position of rigid bodies at the start of the path that is nearest to an estimate; the servo chooses its rows there."""
     mechanism = servo.mechanism
     first = one_state("q", mechanism.positions(q), mechanism.nq).copy()
-    first[modal_freedoms(mechanism)] = 0.0
+    first[modal_dofs(mechanism)] = 0.0
     if mechanism.description.constraints:
-        first = assemble(mechanism, first, t=path.start, params=servo.params).q
-    servo.keep_independent_rows(first, path.start)
-    first = nominal.closed(servo, first, _point(path, np.array([path.start])))
-    require_access(servo, first[None], np.array([path.start]))
+        first = assemble(mechanism, first, t=path.t0, params=servo.params).q
+    servo.keep_independent_rows(first, path.t0)
+    first = nominal.closed(servo, first, _point(path, np.array([path.t0])))
+    require_access(servo, first[None], np.array([path.t0]))
     return first
 
 
-def _point(path: Path, t: Array, share: float = 1.0) -> Point:
+def _point(path: Path, t: Array, share: float = 1.0) -> PathPoint:
     """Return the path at some times; with a share of its amplitude the outputs go that part of the way."""
-    y, begin = path.derivatives(t, 2), path.position(path.start)
-    return Point(t, begin + share * (y[0] - begin), share * y[1], share * y[2])
+    y, begin = path.derivatives(t, 2), path.position(path.t0)
+    return PathPoint(t, begin + share * (y[0] - begin), share * y[1], share * y[2])
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ class _Task:
 
     def inversion(self, first: Array, pre: float | None, post: float | None) -> Inversion:
         """Return the answer, from the first pose on."""
-        start = rest(self.servo, first, self._at(self.path.start), "start")
+        start = rest(self.servo, first, self._at(self.path.t0), "start")
         plain = self._plain(first, start, 1.0)
         require_access(self.servo, plain.q, plain.times)
         _require_same_zeros(start, plain.end)
@@ -202,7 +202,7 @@ class _Task:
 
     def _long_enough(self, plain: _Plain, pre: float | None, post: float | None) -> tuple[_Found, _Horizon]:
         """Return the trajectory on the coarse grid with a horizon at whose ends the mechanism is at rest."""
-        duration = self.path.end - self.path.start
+        duration = self.path.t_end - self.path.t0
         longest = duration
         while True:
             horizon = self._horizon(plain, pre, post, longest)
@@ -216,13 +216,13 @@ class _Task:
                 self._require_rest(found)
                 return found, horizon
 
-    def _at(self, t: float, share: float = 1.0) -> Point:
+    def _at(self, t: float, share: float = 1.0) -> PathPoint:
         return _point(self.path, np.array([t]), share)
 
     def _plain(self, first: Array, start: RestPose, share: float) -> _Plain:
-        ends = self.path.start, self.path.end
+        ends = self.path.t0, self.path.t_end
         times, q = nominal.poses(self.servo, first, lambda t: _point(self.path, t, share), *ends)
-        end = rest(self.servo, q[-1], self._at(self.path.end, share), "end")
+        end = rest(self.servo, q[-1], self._at(self.path.t_end, share), "end")
         at = _point(self.path, times, share)
         try:
             bent = balanced(self.servo, q, *nominal.rigid_motion(self.servo, q, at), at)
@@ -238,9 +238,9 @@ class _Task:
             lengths.append(min(-math.log(LEFT) / rate, longest) if given is None else given)
         coarse = COARSE * self.step
         before = math.ceil(lengths[0] / coarse - 1e-9) * coarse
-        whole = before + (self.path.end - self.path.start) + lengths[1]
+        whole = before + (self.path.t_end - self.path.t0) + lengths[1]
         steps = COARSE * max(math.ceil(whole / coarse - 1e-9), 2)
-        return _Horizon(self.path.start - before, self.step, steps)
+        return _Horizon(self.path.t0 - before, self.step, steps)
 
     def _continuation(self, whole: _Plain, horizon: _Horizon, every: int) -> _Found:
         """Return the trajectory on a coarse grid: at once, or by Newton's method in steps of the amplitude of the path."""
@@ -265,7 +265,7 @@ class _Task:
         expected = len(whole.start.unstable)
         for t, q in zip(whole.times, whole.q):
             y = self._at(t).y
-            at = Point(np.array([t]), y, 0 * y, 0 * y)
+            at = PathPoint(np.array([t]), y, 0 * y, 0 * y)
             try:
                 found = len(rest(self.servo, q, at, "middle").unstable)
             except (InputError, NumericalError):
@@ -297,7 +297,7 @@ class _Task:
         ):
             if share > CUT:
                 t = found.grid.nodes.t
-                given = self.path.start - t[0] if name == "pre" else t[-1] - self.path.end
+                given = self.path.t0 - t[0] if name == "pre" else t[-1] - self.path.t_end
                 needed = given + math.log(share / CUT) / rate
                 raise InputError(
                     f"{name} = {given:.3g} s is too short for the zeros: the slowest internal motion changes at {rate:.4g} 1/s, and at the end of "
@@ -314,7 +314,7 @@ class _Task:
         off = np.abs(x.position).max()
         slip = _inconsistency(fine)
         units = np.array(servo.mechanism.description.velocity_units("N m", "N", "J"))
-        found = Inversion(
+        inversion = Inversion(
             self.method,
             at.t,
             tau,
@@ -323,8 +323,8 @@ class _Task:
             servo.output_names,
             tuple(units[servo.driven]),
             tuple("m" if what in LENGTHS else "rad" for _, what in servo.outputs),
-            self.path.start,
-            self.path.end,
+            self.path.t0,
+            self.path.t_end,
             np.hstack([x.q, x.v]),
             tuple(f"{kind}.{name}" for kind in "qv" for name in names),
             {
@@ -350,10 +350,10 @@ class _Task:
             ),
             mechanism=servo.mechanism if not servo.params else None,
         )
-        for check in found.checks:
+        for check in inversion.checks:
             if not check.passed:
-                doubtful(f"tip_torques: {check}; a smaller step, or a smoother path, may mend it")
-        return found
+                doubtful(f"tip_torques: {check}; a smaller step or a smoother path may help")
+        return inversion
 
 
 def _ends(found: _Found) -> tuple[float, float]:

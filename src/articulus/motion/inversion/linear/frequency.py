@@ -16,7 +16,7 @@ from articulus.motion.inversion.linear.two_sided import MOST, InverseSolution
 from articulus.motion.inversion.paths import Path
 
 QUIET = 1e-15
-"""Part of the largest amplitude below which a frequency is left out."""
+"""Part of the largest amplitude below which a frequency is omitted."""
 DENSE = 100
 """Degrees of freedom of a structure above which its sparse equations are solved frequency by frequency."""
 BLOCK = 256
@@ -44,14 +44,14 @@ def solve(
     lengths : (float, float) [s]
         Before and after the motion.
     weights : arrays, (m, m), (p, p)
-        Of the inputs and of the errors.
+        Weights of the inputs and of the errors.
     """
     sampled = model.period is not None
     pre, post = (int(np.ceil(x / step)) for x in lengths)
-    count = pre + post + int(np.ceil((path.end - path.start) / step - 1e-9)) + 1
+    count = pre + post + int(np.ceil((path.t_end - path.t0) / step - 1e-9)) + 1
     if count > MOST:
         raise InputError(f"{method}: found {count} steps of {step:g} s; expected at most {MOST}")
-    t = path.start + step * np.arange(-pre, count - pre)
+    t = path.t0 + step * np.arange(-pre, count - pre)
     period = count * step
     y = path.position(t)
     first, last = y[0], y[-1]

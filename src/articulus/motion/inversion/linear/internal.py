@@ -2,7 +2,7 @@
 
 Outputs that no input reaches at once fix some states; these are taken out by orthogonal transformations, and their rates become
 outputs, until the feedthrough has full row rank (as in `control.tzero`). What was taken out is known: it is a sum of derivatives
-of the wanted motion; of a sampled plant a sum of its later values.
+of the desired motion; of a sampled plant a sum of its later values.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Known = np.ndarray
 class InternalDynamics:
     """z' = A z + f, x = V z + x_f, u = -(E z + e): the internal dynamics of an inverse; f, x_f and e are known signals.
 
-    Of a sampled plant z' is the next z. Eigenvalues of A are the zeros of the plant; of a plant with more inputs than outputs,
+    For a sampled plant z' is the next z. Eigenvalues of A are the zeros of the plant; of a plant with more inputs than outputs,
     where the inputs of least size are sought, or with fewer, where the errors are, also their mirror images.
     """
 
@@ -37,12 +37,12 @@ class InternalDynamics:
 
     @property
     def degree(self) -> int:
-        """Highest derivative (or shift) of the wanted motion that is used."""
+        """Highest derivative (or shift) of the desired motion that is used."""
         return max(len(self.f), len(self.x_f), len(self.e)) - 1
 
 
 def known_signal(signal: Known, derivatives: np.ndarray) -> np.ndarray:
-    """Return a known signal over time, (N, rows), from the wanted motion with its derivatives (or shifts), (orders, N, outputs)."""
+    """Return a known signal over time, (N, rows), from the desired motion with its derivatives (or shifts), (orders, N, outputs)."""
     return np.einsum("krp,knp->nr", signal, derivatives[: len(signal)])
 
 

@@ -87,7 +87,7 @@ def invert(
 
 
 @dataclass(frozen=True, eq=False)
-class InversionTask:
+class InversionProblem:
     """An inversion in the time domain: the plant, the path, the internal dynamics with its halves, and the solution.
 
     `basis` gives the states of the plant from those that the inputs can move.
@@ -141,7 +141,7 @@ class _Asked:
                 f"{NAME}: found cut = {cut!r}; expected a positive part of the peak, such as 1e-8"
             )
         sampled = model.period is not None
-        h = model.period or step or (path.end - path.start) / STEPS
+        h = model.period or step or (path.t_end - path.t0) / STEPS
         if not h > 0 or (sampled and step not in (None, h)):
             raise InputError(
                 f"{NAME}: found step = {step!r} s; expected {'the sampling period' if sampled else 'a positive time'}"
@@ -163,7 +163,7 @@ def task(
     cut: float = 1e-8,
     input_weights: Any = None,
     output_weights: Any = None,
-) -> InversionTask:
+) -> InversionProblem:
     """Solve in the time domain; arguments as of `invert`."""
     asked = _Asked.of(plant, path, inputs, outputs, step, period, cut, (input_weights, output_weights))
     model, sampled = asked.model, asked.model.period is not None
@@ -176,7 +176,7 @@ def task(
     internal, parts = _split_dynamics(moved, asked)
     found = solve(internal, parts, asked.path, Horizon(asked.step, pre, post, cut), sampled, NAME)
     found = dataclasses.replace(found, x=found.x @ basis.T, rest=basis @ found.rest)
-    return InversionTask(model, asked.path, asked.step, internal, parts, basis, found)
+    return InversionProblem(model, asked.path, asked.step, internal, parts, basis, found)
 
 
 def _by_frequency(
@@ -311,27 +311,27 @@ def _lengths(
 
 
 def _result(
-    model: LinearModel, path: Path, zeros: np.ndarray, degree: int, found: InverseSolution, name: str
+    model: LinearModel, path: Path, zeros: np.ndarray, degree: int, solution: InverseSolution, name: str
 ) -> Inversion:
     m, p = len(model.inputs), len(model.outputs)
     figures: dict[str, Any] = {
         "zeros": zeros[np.argsort(np.abs(zeros), kind="stable")],
         "degree": degree,
-        "step": float((found.t[-1] - found.t[0]) / (len(found.t) - 1)),
+        "step": float((solution.t[-1] - solution.t[0]) / (len(solution.t) - 1)),
     }
     checks: tuple[Check, ...] = ()
     if len(model.A):
-        figures["defect"] = defect(model, found.t, found.u, found.x)
+        figures["defect"] = defect(model, solution.t, solution.u, solution.x)
         good = figures["defect"] <= FOLLOWED
         checks = (Check("equations of the plant, missed in a step", figures["defect"], FOLLOWED, good),)
     if m < p:
-        left = np.abs(found.x @ model.C.T + found.u @ model.D.T - found.y).max(0)
+        left = np.abs(solution.x @ model.C.T + solution.u @ model.D.T - solution.y).max(0)
         figures["unreachable"] = float(left.max())
         figures["unreachable_outputs"] = dict(zip(model.outputs, left.tolist()))
-    elif not grows(model, found.t[-1] - found.t[0]):
-        followed = response(model, found.t, found.u, found.rest)
-        way = float(np.ptp(found.y, axis=0).max())
-        figures["error"] = float(np.abs(followed - found.y).max())
+    elif not grows(model, solution.t[-1] - solution.t[0]):
+        followed = response(model, solution.t, solution.u, solution.rest)
+        way = float(np.ptp(solution.y, axis=0).max())
+        figures["error"] = float(np.abs(followed - solution.y).max())
         good = figures["error"] <= FOLLOWED * way
         missed = "error of the outputs moved from rest by the inputs"
         checks += (Check(missed, figures["error"], FOLLOWED * way, good),)
@@ -342,20 +342,20 @@ def _result(
             )
     return Inversion(
         name,
-        found.t,
-        found.u,
-        found.y,
+        solution.t,
+        solution.u,
+        solution.y,
         model.inputs,
         model.outputs,
         model.input_units,
         model.output_units,
-        path.start,
-        path.end,
-        found.x,
+        path.t0,
+        path.t_end,
+        solution.x,
         model.states,
         figures,
         checks,
-        held=model.period is not None,
+        zero_order_hold=model.period is not None,
     )
 
 

@@ -26,7 +26,7 @@ def rigid(
 ) -> Inversion:
     """Return the inputs k0 y + k1 y' + k2 y'', the first terms of the inverse of the plant at low frequency.
 
-    Of an arm with flexible links these are the torques of the same arm with rigid links; they begin and end with the path. The
+    For an arm with flexible links these are the torques of the same arm with rigid links; they begin and end with the path. The
     states are those of the rigid motion, without the deflections by its accelerations.
 
     Parameters
@@ -50,9 +50,9 @@ def rigid(
     terms = [np.linalg.solve(whole, np.vstack([np.zeros((n, p)), np.eye(p)]))]
     for _ in range(1, TERMS):  # x' = A x + B u, 0 = C x + D u, power by power of s
         terms.append(np.linalg.solve(whole, np.vstack([terms[-1][:n], np.zeros((p, p))])))
-    h = step or (path.end - path.start) / STEPS
-    count = int(np.ceil((path.end - path.start) / h - 1e-9))
-    t = path.start + h * np.arange(count + 1)
+    h = step or (path.t_end - path.t0) / STEPS
+    count = int(np.ceil((path.t_end - path.t0) / h - 1e-9))
+    t = path.t0 + h * np.arange(count + 1)
     motion = path.derivatives(t, TERMS - 1)
     u = sum(motion[k] @ terms[k][n:].T for k in range(TERMS))
     x = motion[0] @ terms[0][:n].T + motion[1] @ terms[1][:n].T
@@ -65,8 +65,8 @@ def rigid(
         model.outputs,
         model.input_units,
         model.output_units,
-        path.start,
-        path.end,
+        path.t0,
+        path.t_end,
         x,
         model.states,
     )

@@ -1,4 +1,4 @@
-"""`tip_model`: the linear model of a mechanism with displacements of frames as outputs; `about`: back from it to the mechanism."""
+"""`tip_model`: the linear model of a mechanism with displacements of frames as outputs; `add_operating_point`: back from it to the mechanism."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def tip_model(
     outputs : sequence of str
         Frame or body and axis: "tip.y", or "tip.rz" for a turn.
     q : array, (nq,)
-        Position; neutral if not given. Inputs, states and outputs are differences from it; see `about`.
+        Position; neutral if not given. Inputs, states and outputs are differences from it; see `add_operating_point`.
     params : dict of parameter name to number
 
     Returns
@@ -66,46 +66,46 @@ def tip_model(
     )
 
 
-def about(
-    inversion: Inversion,
+def add_operating_point(
     mechanism: Mechanism,
+    inversion: Inversion,
     q: Any,
     *,
     params: Mapping[str, float] | None = None,
 ) -> Inversion:
-    """Return the inversion of a `tip_model` about a position for the mechanism itself: with the joint forces that hold it, and from there.
+    """Return the inversion of a `tip_model` as one of the mechanism itself: with the joint forces and displacements of its operating point added.
 
     Parameters
     ----------
-    inversion : Inversion
-        Of `tip_model(mechanism, outputs, q)`: differences from the position.
     mechanism : Mechanism
+    inversion : Inversion
+        Inversion of `tip_model(mechanism, outputs, q)`: differences from the position.
     q : array, (nq,)
-        At which joint forces hold the mechanism at rest (flexible bodies bent by gravity: see `articulus.equilibrium`).
+        Position at which joint forces hold the mechanism at rest (flexible bodies bent by gravity: see `articulus.equilibrium`).
     params : dict of parameter name to number
     """
     at = np.asarray(mechanism.positions(q), dtype=float)
     if mechanism.nq != mechanism.nv or mechanism.description.constraints:
         raise InputError(
-            "about: found balls, free bodies or loops; expected an open chain of hinges, slides and flexible bodies"
+            "add_operating_point: found balls, free bodies or loops; expected an open chain of hinges, slides and flexible bodies"
         )
     hold = mechanism.bias(at, np.zeros(mechanism.nv), params=params)
-    given = {f"tau.{name}": hold[i] for i, name in enumerate(mechanism.v_names)}
+    holding = {f"tau.{name}": hold[i] for i, name in enumerate(mechanism.v_names)}
     left = [
         name
-        for name, force in given.items()
+        for name, force in holding.items()
         if name not in inversion.input_names and abs(force) > HELD * np.abs(hold).max()
     ]
     if left:
         raise InputError(
-            f"about: no input holds the mechanism at this position: {', '.join(left[:4])} of {given[left[0]]:.3g} would be needed; "
+            f"add_operating_point: no input holds the mechanism at this position: {', '.join(left[:4])} of {holding[left[0]]:.3g} would be needed; "
             "expected a position of rest, such as that of equilibrium(mechanism, ...)"
         )
     places = dict(zip((f"q.{name}" for name in mechanism.v_names), at))
     states = inversion.states
     moved = None if states is None else states + [places.get(name, 0.0) for name in inversion.state_names]
     outputs = inversion.outputs + [_place(mechanism, name, at, params) for name in inversion.output_names]
-    inputs = inversion.inputs + [given[name] for name in inversion.input_names]
+    inputs = inversion.inputs + [holding[name] for name in inversion.input_names]
     return dataclasses.replace(inversion, inputs=inputs, outputs=outputs, states=moved)
 
 

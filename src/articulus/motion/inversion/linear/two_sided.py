@@ -27,7 +27,7 @@ MOST = 2_000_000
 
 @dataclass(frozen=True, eq=False)
 class InverseSolution:
-    """Times (N,) [s], internal states (N, r), states (N, n), inputs (N, m), wanted outputs (N, p), and the state at rest before (n,)."""
+    """Times (N,) [s], internal states (N, r), states (N, n), inputs (N, m), desired outputs (N, p), and the state at rest before (n,)."""
 
     t: np.ndarray
     z: np.ndarray
@@ -53,13 +53,11 @@ def solve(
     """Return the motion and the inputs on a grid of times that begins at whole steps before the start of the path."""
     step = horizon.step
     lead = internal.degree if sampled else 0  # later values of the path are used so many steps before
-    count = int(np.ceil((path.end - path.start) / step - 1e-9)) + lead
+    count = int(np.ceil((path.t_end - path.t0) / step - 1e-9)) + lead
     if count > MOST:
         raise InputError(f"{method}: found {count} steps of {step:g} s; expected at most {MOST}")
-    grid = path.start + step * np.arange(-lead, count - lead + 1)
-    ends = [
-        path.taylor(np.array([x]), 0, right)[0, 0] for x, right in ((path.start, False), (path.end, True))
-    ]
+    grid = path.t0 + step * np.arange(-lead, count - lead + 1)
+    ends = [path.taylor(np.array([x]), 0, right)[0, 0] for x, right in ((path.t0, False), (path.t_end, True))]
     before, after = (equilibrium(internal, y, sampled) for y in ends)
     nf = len(parts.A)
     low, high = parts.rows @ before, parts.rows @ after
@@ -93,7 +91,7 @@ def solve(
     lows = _march(behind, np.zeros((pre, len(low) - nf)), b[0] - low[nf:])[:0:-1]
     highs = _march(ahead, np.zeros((post, nf)), a[-1] - high[:nf])[1:]
     z = np.vstack([before + lows @ parts.G.T, z, after + highs @ parts.F.T])
-    t = path.start + step * np.arange(-lead - pre, count - lead + post + 1)
+    t = path.t0 + step * np.arange(-lead - pre, count - lead + post + 1)
     motion = sample_derivatives(path, t, internal.degree, step, sampled)
     x = z @ internal.V.T + known_signal(internal.x_f, motion)
     u = -(z @ internal.E.T + known_signal(internal.e, motion))
@@ -112,8 +110,8 @@ def _alternating(u: np.ndarray, peak: np.ndarray, method: str) -> None:
     ripple = float((np.abs(u[-1] - u[-2]) / np.maximum(peak, 1e-300)).max())
     if ripple > ALTERNATING:
         doubtful(
-            f"{method}: after the motion the inputs go on alternating by {ripple:.2g} of their peak (sampling adds a zero at -1); a smoother "
-            "path, a Profile of higher order, makes it smaller"
+            f"{method}: after the motion the inputs keep alternating by {ripple:.2g} of their peak (sampling adds a zero at -1); a smoother "
+            "path, such as a Profile of higher order, reduces it"
         )
 
 

@@ -64,7 +64,7 @@ def halves(A: np.ndarray, model: LinearModel, hidden: np.ndarray, method: str) -
 def symplectic_zeros(model: LinearModel, weights: tuple[np.ndarray, np.ndarray], method: str) -> np.ndarray:
     """Return the zeros z, in pairs z and 1 / z, of the least inputs or the least errors of a sampled plant; refuse those on the circle.
 
-    Finite eigenvalues of x+ = A x + B u, p = A' p+ + (...): the conditions of the least integral, with the wanted motion zero.
+    Finite eigenvalues of x+ = A x + B u, p = A' p+ + (...): the conditions of the least integral, with the desired motion zero.
     """
     n, m, q = len(model.A), len(model.inputs), len(model.outputs)
     A, B, C, D = model.A, model.B, model.C, model.D
@@ -125,7 +125,7 @@ def _forward(values: np.ndarray, model: LinearModel, hidden: np.ndarray, method:
     if (on & unseen).any():
         doubtful(
             f"{method}: modes that the outputs do not show, {_list(values[on & unseen])}{unit}, are moved by the inputs and are not damped; "
-            "they go on moving after the motion"
+            "they continue to vibrate after the motion"
         )
     if (near & ~on).any():
         doubtful(

@@ -17,7 +17,7 @@ SHORT = 1e-9
 
 
 @dataclass(frozen=True)
-class Link:
+class ChainLink:
     """One link.
 
     Parameters
@@ -46,7 +46,7 @@ class Chain:
     Attributes
     ----------
     arm : Mechanism
-    links : tuple of Link
+    links : tuple of ChainLink
         From the ground outwards.
     joints : array of int
         Places of the joints in v, in the order of the links.
@@ -54,7 +54,7 @@ class Chain:
     """
 
     arm: Mechanism
-    links: tuple[Link, ...]
+    links: tuple[ChainLink, ...]
     joints: np.ndarray
     joint_names: tuple[str, ...]
 
@@ -63,7 +63,7 @@ class Chain:
         """Places of all modal coordinates in v."""
         return np.setdiff1d(np.arange(self.arm.nv), self.joints)
 
-    def modes_of(self, link: Link) -> np.ndarray:
+    def modes_of(self, link: ChainLink) -> np.ndarray:
         """Return the places of the modal coordinates of a link in v."""
         d = self.arm.description
         places = [np.arange(d.nv)[d.mode_slices(body)[0]] for body in link.bodies]
@@ -103,7 +103,7 @@ def chain_of(arm: Mechanism, tip: str, what: str) -> Chain:
         apart = (at[end.name] - at[hub.name])[:3, 3]
         if np.linalg.norm(apart) > SHORT:
             first = ends[moving.index(next(m for m in moving if m.name == joints[0]))]
-            links.append(Link(c.child, tuple(joints), _flexible_behind(d, c), first.name, end.name))
+            links.append(ChainLink(c.child, tuple(joints), _flexible_behind(d, c), first.name, end.name))
             joints = []
     if joints:
         raise InputError(

@@ -14,13 +14,13 @@ import numpy as np
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError, NumericalError
 from articulus.motion.inversion.links.chain import Chain
+from articulus.numerics.newton import least_step, newton
 from articulus.simulation.solve.inverse_kinematics import inverse_kinematics
 
 KNOTS = 65
-"""Times at which the posture is followed one after the other; those between start from them."""
-STEPS = 30
-CLOSE = 1e-13
-"""Error of a row over the reach of the arm, from Newton's method."""
+"""Times at which the posture is followed one after another; those between start from them."""
+CLOSE, REACHED = 1e-13, 1e-9
+"""Error of a row over the reach of the arm: below the first it counts as rounding, above the second the joints do not reach it."""
 NO_AUTHORITY = 1e-6
 """Smallest singular value of the rows over the largest at which a direction counts as lost."""
 
@@ -92,8 +92,8 @@ class Conditions:
             share = np.abs(U[worst, :, -1])
             lost = ", ".join(row.name for row, part in zip(self.rows, share) if part > 0.3)
             raise InputError(
-                f"{what}: at t = {t[worst]:.4g} s no joint moves {lost} (singular posture); expected a path on which every direction "
-                "that is asked for can be driven"
+                f"{what}: at t = {t[worst]:.4g} s no joint moves {lost} (singular posture); expected a path on which every "
+                "required direction can be driven"
             )
         return float(s[worst, 0] / s[worst, -1])
 
@@ -101,21 +101,32 @@ class Conditions:
         """Bring the joints onto the rows, in place, and return the posture and the Jacobian there."""
         joints = self.chain.joints
         reach = max(1.0, *(np.abs(row.y[0]).max() for row in self.rows))
-        for _ in range(STEPS):
-            pose = Posture(self.chain.arm, q.copy())
-            J, off = self._jacobian(pose), self._error(pose)
-            if np.abs(off).max() <= CLOSE * reach:
-                return pose, J
-            with np.errstate(all="ignore"):
-                step = np.linalg.solve(J[:, :, joints], off[:, :, None])[:, :, 0]
-            if not np.isfinite(step).all():
-                break
-            q[:, joints] += np.clip(step, -0.5, 0.5)
-        if np.isfinite(off).all() and np.abs(off).max() <= 1e-9 * reach:  # rounding of long chains
-            return pose, J
+        pose = Posture(self.chain.arm, q.copy())
+
+        def look(x: np.ndarray) -> Posture:
+            nonlocal pose
+            if not np.array_equal(x, pose.q[:, joints]):
+                whole = q.copy()
+                whole[:, joints] = x
+                pose = Posture(self.chain.arm, whole)
+            return pose
+
+        def step(x: np.ndarray, off: np.ndarray) -> np.ndarray:
+            by = np.linalg.solve(self._jacobian(look(x))[:, :, joints], off[:, :, None])[:, :, 0]
+            return np.clip(by, -0.5, 0.5)
+
+        try:
+            q[:, joints] = newton(q[:, joints], lambda x: self._error(look(x)), step, np.add, CLOSE * reach)[
+                0
+            ]
+        except np.linalg.LinAlgError:  # singular; told below
+            q[:, joints] = pose.q[:, joints]
+        off = np.abs(self._error(look(q[:, joints])))
+        if off.max() <= REACHED * reach:
+            return pose, self._jacobian(pose)
         raise NumericalError(
-            f"joint positions not found: {self.rows[int(np.argmax(np.abs(off).max(0)))].name} is off by {np.nanmax(np.abs(off)):.3g} after "
-            f"{STEPS} steps of Newton's method; expected a path within reach, away from singular postures"
+            f"joint positions not found: {self.rows[int(np.argmax(off.max(0)))].name} is off by {np.nanmax(off):.3g} after Newton's method; "
+            "expected a path within reach, away from singular postures"
         )
 
     def _jacobian(self, pose: Posture, at: slice = slice(None)) -> np.ndarray:
@@ -265,20 +276,28 @@ def follow_postures(
     knots = np.unique(np.linspace(first, last, KNOTS).astype(int))
     found = []
     for k in knots:
-        part = slice(k, k + 1)
-        for _ in range(STEPS):
-            off = conditions.error(q[None], part)[0]
-            if np.abs(off).max() < 1e-10:
-                break
-            J = conditions.jacobian(q[None], part)[0][:, chain.joints]
-            q[chain.joints] += np.clip(np.linalg.pinv(J) @ off, -0.3, 0.3)
-        else:
+        q, off = _posture_at(conditions, q, slice(k, k + 1))
+        if not off <= REACHED:
             raise InputError(
-                f"{what}: '{tip}' cannot be brought to {np.array([row.y[0, k] for row in rows])} m, wanted at t = {t[k]:.4g} s (off by "
-                f"{np.abs(off).max():.3g} m); expected a path within reach. Give q, a posture near the start"
+                f"{what}: '{tip}' cannot be brought to {np.array([row.y[0, k] for row in rows])} m, required at t = {t[k]:.4g} s (off by "
+                f"{off:.3g} m); expected a path within reach. Pass `guess`, a posture near the start"
             )
-        found.append(q.copy())
+        found.append(q)
     return np.stack([np.interp(t, t[knots], column) for column in np.array(found).T], axis=1)
+
+
+def _posture_at(conditions: Conditions, q: np.ndarray, at: slice) -> tuple[np.ndarray, float]:
+    """Return the posture near q that keeps the rows at one time, and by how much the largest of them is off."""
+    joints = np.zeros(conditions.chain.arm.nv, dtype=bool)
+    joints[conditions.chain.joints] = True
+    q, history = newton(
+        q,
+        lambda q: conditions.error(q[None], at)[0],
+        lambda q, off: np.clip(least_step(conditions.jacobian(q[None], at)[0], off, joints), -0.3, 0.3),
+        np.add,
+        REACHED,
+    )
+    return q, history[-1]
 
 
 def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:

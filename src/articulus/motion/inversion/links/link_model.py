@@ -12,7 +12,7 @@ from scipy.linalg import block_diag
 from articulus.dynamics.mechanism import Mechanism
 from articulus.model.mechanism.modes import Modes, Station
 from articulus.model.mechanism.numbers import value_of
-from articulus.motion.inversion.links.chain import Chain, Link
+from articulus.motion.inversion.links.chain import Chain, ChainLink
 from articulus.motion.inversion.links.conditions import Conditions
 from articulus.motion.inversion.links.minimal import least_voltages
 from articulus.motion.inversion.links.two_sided import quadratic_roots
@@ -35,10 +35,10 @@ class LinkModel:
     Z : array, (r, n)
         Displacements [m] and rotations [rad] of all stations from the nominal motion, for unit modal coordinates.
     places : array of int
-        Of its modal coordinates in v.
+        Places of its modal coordinates in v.
     """
 
-    link: Link
+    link: ChainLink
     places: np.ndarray
     m: np.ndarray
     d: np.ndarray
@@ -68,7 +68,7 @@ class LinkModel:
 
 
 def link_model(
-    chain: Chain, conditions: Conditions, link: Link, piezos: Sequence[PiezoPair], q: np.ndarray
+    chain: Chain, conditions: Conditions, link: ChainLink, piezos: Sequence[PiezoPair], q: np.ndarray
 ) -> LinkModel:
     """Return the linear part of a link at the posture q, (nq,), of the rigid arm."""
     arm, joints, mine = chain.arm, chain.joints, chain.modes_of(link)
@@ -98,7 +98,7 @@ def mass_columns(arm: Mechanism, q: np.ndarray, places: np.ndarray) -> np.ndarra
     return (forces[1:] - forces[0]).T
 
 
-def _deflections(chain: Chain, link: Link, q: np.ndarray, follow: np.ndarray) -> np.ndarray:
+def _deflections(chain: Chain, link: ChainLink, q: np.ndarray, follow: np.ndarray) -> np.ndarray:
     """Return displacements and rotations of all stations in body axes for unit modal coordinates, the joints following."""
     arm, rows = chain.arm, []
     mine, poses = list(chain.modes_of(link)), chain.arm.poses(q)

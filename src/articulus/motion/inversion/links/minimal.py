@@ -44,8 +44,8 @@ def minimal_vibration(
     force: Any,
     t: Any,
     *,
-    start: float,
-    end: float,
+    t0: float,
+    t_end: float,
     wanted: Any = None,
     weights: Any = None,
     torque_names: Sequence[str] = (),
@@ -69,8 +69,8 @@ def minimal_vibration(
         Known loads: end reactions and the inertia forces of the nominal motion. At rest at both ends of t.
     t : array, (N,) [s]
         Uniform; begins before and ends after the motion by as much as the zeros ask.
-    start, end : float [s]
-        Of the motion.
+    t0, t_end : float [s]
+        Start and end of the motion.
     wanted : array, (N, m)
         Tip positions; zero if not given.
     weights : array, (r, n)
@@ -88,11 +88,11 @@ def minimal_vibration(
     n, m = structure.torques.shape
     load = _rows(what, "force", force, (len(times), n))
     y = np.zeros((len(times), m)) if wanted is None else _rows(what, "wanted", wanted, (len(times), m))
-    if not times[0] < start < end < times[-1]:
+    if not times[0] < t0 < t_end < times[-1]:
         raise InputError(
-            f"{what}: found start {start:g} and end {end:g} s; expected both within t, {times[0]:g} to {times[-1]:g} s"
+            f"{what}: found t0 {t0:g} and t_end {t_end:g} s; expected both within t, {times[0]:g} to {times[-1]:g} s"
         )
-    grid = TimeGrid(times, start, end)
+    grid = TimeGrid(times, t0, t_end)
     known = np.hstack([load, y])
     x, xd, xdd = respond(grid, structure.least, known)
     require_settled(left_at_the_ends(x, xd, grid.step), grid, structure.zeros, what)
@@ -108,7 +108,7 @@ def minimal_vibration(
         *(piezo_names or [f"V{i + 1}" for i in range(structure.count)]),
     )
     return Inversion(
-        what, times, inputs, y, names, tuple(f"tip{i + 1}" for i in range(m)), units, ("m or rad",) * m, start, end,
+        what, times, inputs, y, names, tuple(f"tip{i + 1}" for i in range(m)), units, ("m or rad",) * m, t0, t_end,
         states=np.hstack([z, xd[:, :n]]),
         state_names=(*(f"z{i + 1}" for i in range(n)), *(f"z{i + 1}'" for i in range(n))),
         figures={
@@ -230,17 +230,17 @@ def _structure(M: Any, D: Any, K: Any, torques: Any, piezos: Any, tip: Any, weig
     rows = _rows(what, "tip", np.atleast_2d(as_array(f"{what}: tip", tip)), (m, n))
     W = np.eye(n) if weights is None else np.atleast_2d(as_array(f"{what}: weights", weights))
     W = _rows(what, "weights", W, (len(W), n))
-    held = Redundant(mass, damping, stiffness, act, bend, rows, W)
+    redundant = Redundant(mass, damping, stiffness, act, bend, rows, W)
     if rank_of(act) < m or rank_of(rows.T) < m:
         raise InputError(
             f"{what}: torques or tip have linearly dependent columns or rows; expected {m} independent ones"
         )
-    if held.rank < m + held.count:
+    if redundant.rank < m + redundant.count:
         doubtful(
-            f"{what}: rank [torques | piezos] = {held.rank}, not {m + held.count}: some actuators do the same. The voltages with the "
-            "least sum of squares are taken"
+            f"{what}: rank [torques | piezos] = {redundant.rank}, not {m + redundant.count}: some actuators have the same effect. The voltages with the "
+            "least sum of squares are used"
         )
-    return held
+    return redundant
 
 
 def _rows(what: str, field: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:

@@ -56,7 +56,7 @@ def link_by_link(
     path_of: Literal["tip", "joints"] = "tip",
     outputs: Sequence[str] = (),
     times: Any = None,
-    q: Any = None,
+    guess: Any = None,
     piezos: Sequence[PiezoPair] = (),
     step: float = 1e-3,
     pre: float | None = None,
@@ -74,7 +74,7 @@ def link_by_link(
     tip : str
         Frame at the end of the last link.
     path : Path, or array (N, joints)
-        Of the tip [m], or of the joints of the rigid arm [rad]; an array needs its `times` [s].
+        Path of the tip [m], or of the joints of the rigid arm [rad]; an array needs its `times` [s].
     path_of : str
         "tip": the path is that of the tip, in as many coordinates as there are joints.
         "joints": the path is that of the joints of the rigid arm; the end of every link follows the line on which that of the rigid link
@@ -83,8 +83,8 @@ def link_by_link(
     outputs : sequence of str
         Ground axes of the tip's path, such as ("x", "z"); the first of x, y, z if not given.
     times : array, (N,) [s]
-        Of a path that is given as an array.
-    q : array, (nq,), or dict of names
+        Times of a path that is given as an array.
+    guess : array, (nq,), or dict of names
         Posture near the start of a tip path, which chooses the branch (elbow up or down); neutral if not given.
     piezos : sequence of PiezoPair
         On the links; they take the voltages for which the integral of z'z is least, z being displacements [m] and rotations [rad] of all
@@ -117,7 +117,7 @@ def link_by_link(
     axes = "".join(outputs)
     _check(chain, whole, path_of, axes, piezos, step)
     axes = axes or "xyz"[: whole.count]
-    start = np.array(arm.positions(q), dtype=float)
+    start = np.array(arm.positions(guess), dtype=float)
     models = _models(chain, whole, tip, path_of, axes, start, piezos)
     grid = _grid(whole, models, step, pre, post)
     wanted = whole.derivatives(grid.t, 2)
@@ -207,7 +207,7 @@ class Sweeps:
         """Return whether growing changes were answered: by leaving out the high frequencies where they grow, or by relaxation."""
         spectrum = np.abs(np.fft.rfft(moved, axis=0)).sum(axis=1)
         grows = self.grid.w[int(np.argmax(spectrum))]
-        least = LOWEST * 2 * np.pi / (self.grid.end - self.grid.start)
+        least = LOWEST * 2 * np.pi / (self.grid.t_end - self.grid.t0)
         if grows > 0.3 * min(self.highest, self.grid.w[-1]) and grows > least:
             self.highest = max(CUT * grows, least)
         else:
@@ -257,9 +257,9 @@ def _check(
         raise InputError(f"{WHAT}: {joints} joints; expected at most 3 with path_of='tip'")
     if axes and (len(set(axes)) != path.count or set(axes) - set("xyz") or path_of != "tip"):
         raise InputError(f"{WHAT}: outputs = {tuple(axes)}; expected {path.count} different ones of x, y, z")
-    if not (np.isfinite(step) and 0 < step <= (path.end - path.start) / 20):
+    if not (np.isfinite(step) and 0 < step <= (path.t_end - path.t0) / 20):
         raise InputError(
-            f"{WHAT}: step = {step!r} s; expected at most a twentieth of the motion, {(path.end - path.start) / 20:.3g} s"
+            f"{WHAT}: step = {step!r} s; expected at most a twentieth of the motion, {(path.t_end - path.t0) / 20:.3g} s"
         )
     require_smooth(path, 2, WHAT)
     if jumps := path.jumps(2):
@@ -283,10 +283,10 @@ def _models(
     chain: Chain, path: Path, tip: str, path_of: str, axes: str, q0: np.ndarray, piezos: Sequence[PiezoPair]
 ) -> tuple[LinkModel, ...]:
     """Return the linear models of the links at the start of the path."""
-    at = np.array([path.start, path.start])
+    at = np.array([path.t0, path.t0])
     wanted = path.derivatives(at, 2)
     wanted[1:] = 0.0
-    conditions, q = _conditions(chain, TimeGrid(at, path.start, path.end), wanted, tip, path_of, axes, q0)
+    conditions, q = _conditions(chain, TimeGrid(at, path.t0, path.t_end), wanted, tip, path_of, axes, q0)
     conditions.require_authority(q, at, WHAT)
     models = tuple(link_model(chain, conditions, link, piezos, q[0]) for link in chain.links)
     for model in models:
@@ -321,7 +321,7 @@ def _grid(
     path: Path, models: Sequence[LinkModel], step: float, pre: float | None, post: float | None
 ) -> TimeGrid:
     """Return the times: as long before and after the motion as the zeros ask, if not given."""
-    span = path.end - path.start
+    span = path.t_end - path.t0
     need = 0.25 * span
     for model in models:
         for s in model.zeros:
@@ -341,7 +341,7 @@ def _grid(
         raise InputError(f"{WHAT}: pre = {pre!r}, post = {post!r} s; expected positive times")
     first = int(np.ceil(early / step))
     count = next_fast_len(first + int(np.ceil((span + late) / step)) + 1, real=True)
-    return TimeGrid(path.start + step * (np.arange(count) - first), path.start, path.end)
+    return TimeGrid(path.t0 + step * (np.arange(count) - first), path.t0, path.t_end)
 
 
 def _result(
@@ -364,7 +364,7 @@ def _result(
         Check("left at the ends of the grid, relative", sweep.left, SETTLED, sweep.left <= SETTLED),
     ]
     for p in piezos:
-        limit, peak = float(value_of(p.voltage)), float(np.abs(sweep.volts[p.name]).max())
+        limit, peak = float(value_of(p.voltage_limit)), float(np.abs(sweep.volts[p.name]).max())
         if np.isfinite(limit):
             checks.append(Check(f"voltage of '{p.name}' [V]", peak, limit, peak <= limit))
             if peak > limit:
@@ -379,7 +379,7 @@ def _result(
         tuple(outputs),
         (*("N m" if turns else "N" for turns in turning), *("V" for _ in piezos)),
         ("m",) * len(outputs) if path_of == "tip" else tuple("rad" if turns else "m" for turns in turning),
-        path.start, path.end,
+        path.t0, path.t_end,
         states=np.hstack([q, v]),
         state_names=(*(f"q.{name}" for name in chain.arm.q_names), *(f"v.{name}" for name in chain.arm.v_names)),
         figures={

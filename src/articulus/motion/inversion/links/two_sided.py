@@ -19,7 +19,7 @@ from articulus.model.mechanism.numbers import as_array
 SETTLED = 1e-4
 """Part of the largest response that may be left at the ends of the grid."""
 NOISE = 1e-12
-"""Part of the largest amplitude below which the tail of a spectrum is rounding, and is left out."""
+"""Part of the largest amplitude below which the tail of a spectrum is rounding, and is omitted."""
 FAR = 1e9
 """Zeros larger than this times the median size count as infinite."""
 
@@ -29,11 +29,11 @@ Operator = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class TimeGrid:
-    """Uniform times t [s], with a motion from `start` to `end` inside."""
+    """Uniform times t [s], with a motion from `t0` to `t_end` inside."""
 
     t: np.ndarray
-    start: float
-    end: float
+    t0: float
+    t_end: float
 
     @cached_property
     def step(self) -> float:
@@ -47,9 +47,9 @@ class TimeGrid:
 
     @cached_property
     def ramp(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """A smooth step from 0 at `start` to 1 at `end`, and its first two derivatives."""
-        span = self.end - self.start
-        s = np.clip((self.t - self.start) / span, 0.0, 1.0)
+        """A smooth step from 0 at `t0` to 1 at `t_end`, and its first two derivatives."""
+        span = self.t_end - self.t0
+        s = np.clip((self.t - self.t0) / span, 0.0, 1.0)
         rate = np.poly1d([1.0, -4.0, 6.0, -4.0, 1.0, 0.0, 0.0, 0.0, 0.0]) * 630.0  # s^4 (1 - s)^4 / B(5, 5)
         return np.polyint(rate)(s), rate(s) / span, np.polyder(rate)(s) / span**2
 
@@ -126,7 +126,7 @@ def require_settled(left: float, grid: TimeGrid, zeros: np.ndarray, what: str) -
     raise NumericalError(
         f"{what}: the response has not died away at the ends of the grid ({left:.2g} of its size is left, expected at most "
         f"{SETTLED:g}); the slowest zero has |Re s| = {slow:.4g} 1/s and needs {need}; the grid has "
-        f"{grid.start - grid.t[0]:.3g} s before and {grid.t[-1] - grid.end:.3g} s after"
+        f"{grid.t0 - grid.t[0]:.3g} s before and {grid.t[-1] - grid.t_end:.3g} s after"
     )
 
 

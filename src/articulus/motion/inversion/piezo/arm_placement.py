@@ -36,7 +36,7 @@ class Bay:
     gain : float [N m/V]
         Moment by voltage: `PiezoLayers.gain` or `StackBay.gain`.
     axis : three floats
-        Of bending, in the frame of the body.
+        Axis of bending, in the frame of the body.
     """
 
     body: str
@@ -59,13 +59,13 @@ class Placement:
     ----------
     criterion : str
     names : tuple of str, (m,)
-        Of the candidates.
+        Names of the candidates.
     positions : array, (c, nq)
-        Of the mechanism at each configuration.
+        Positions of the mechanism at each configuration.
     costs : array, (c, m)
-        Of each candidate at each configuration.
+        Costs of each candidate at each configuration.
     omega : array, (c, k) [rad/s]
-        Frequencies of the modes that were looked at.
+        Frequencies of the modes that were examined.
     """
 
     criterion: str
@@ -142,7 +142,7 @@ def bays(
     gain : float [N m/V]
         Moment by voltage.
     axis : three floats
-        Of bending, in the frame of the body.
+        Axis of bending, in the frame of the body.
     """
     stations = _modes(mechanism, body).stations
     ordered = sorted(stations, key=lambda name: (stations[name].position[0], name.startswith("node")))

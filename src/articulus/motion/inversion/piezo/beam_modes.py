@@ -108,7 +108,7 @@ class BeamModes:
         if plane not in FAMILY:
             raise InputError(f"BeamModes.of, plane: found {plane!r}; expected 'y' or 'z'")
         across, about, sign = FAMILY[plane]
-        mine = np.flatnonzero(np.isin(structure.freedoms[:, 1], (across, about)))
+        mine = np.flatnonzero(np.isin(structure.dofs[:, 1], (across, about)))
         bending = structure.keep(mine)
         rigid = int((normal_modes(bending, min(2, bending.count)).omega == 0).sum())
         found = normal_modes(bending, modes + rigid).elastic

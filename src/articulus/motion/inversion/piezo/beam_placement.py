@@ -26,7 +26,7 @@ AROUND = 3
 
 @dataclass(frozen=True, eq=False)
 class BeamPlacement:
-    """Where a pair goes on a beam.
+    """Place of a pair on a beam.
 
     Parameters
     ----------
@@ -36,11 +36,11 @@ class BeamPlacement:
     first, second : float [m]
         Where the best pair begins and ends.
     cost : float
-        Of the best pair; see `beam_placement`.
+        Cost of the best pair; see `beam_placement`.
     pairs : array, (m, 2) [m]
         All pairs that were tried first: where they begin and end.
     costs : array, (m,)
-        Of these pairs; infinite where a mode is not reached.
+        Costs of these pairs; infinite where a mode is not reached.
     """
 
     criterion: str
@@ -100,7 +100,7 @@ def beam_placement(
 ) -> BeamPlacement:
     """Return the place and the length of the piezoelectric pair on a beam that make a criterion smallest.
 
-    Mass and stiffness of the pair are left out, as if they were spread over the beam.
+    Mass and stiffness of the pair are omitted, as if they were spread over the beam.
 
     Parameters
     ----------

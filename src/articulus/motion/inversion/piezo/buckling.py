@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 UNREACHED = 1e-6
 """Part of the largest entry below which a mode is not reached by the layers, or not seen by the gauges."""
 LOADS = 83
-"""Loads at which the closed loop is looked at."""
+"""Loads at which the closed loop is examined."""
 QUADRATURE = 100
 """Points of the integral of slopes, exact to rounding for some thirty modes."""
 
@@ -40,7 +40,7 @@ class Column:
     Parameters
     ----------
     modes : BeamModes
-        Of the unloaded column, those that may be left out of the design too.
+        Modes of the unloaded column, those that may be omitted of the design too.
     gain : float [N m/V]
         Moment by voltage: `PiezoLayers.section_gain` or `gain`.
     gauges : floats [m]
@@ -117,7 +117,7 @@ class BucklingControl:
     design : RegulatorDesign
         State feedback v = -K x on these modes.
     buckling_loads : array, (n,) [N]
-        Of the column without control.
+        Buckling loads of the column without control.
     limit : float [N]
         Smallest load at which the modes outside of the design buckle; infinite if there are none.
     loads, slowest : arrays, (m,) [N], [1/s]
@@ -190,7 +190,7 @@ def buckling_control(
     order : int
         Modes of the design: the lowest that the layers reach and the gauges see.
     weight : float
-        Of the squares of the voltage of the gauges and of its rate.
+        Weight of the squares of the voltage of the gauges and of its rate.
     R : float
         Weight of the square of the voltage of the layers.
 
@@ -226,7 +226,7 @@ def buckling_control(
     if load >= limit:
         doubtful(
             f"buckling_control: a mode outside of the design buckles at {limit:.5g} N, less than the load of {load:.5g} N: the "
-            "column is not held. Put layers and gauges where they reach and see it, raise the order, or keep the load below"
+            "column is not stabilized. Put layers and gauges where they reach and see it, raise the order, or keep the load below"
         )
     return BucklingControl(
         load, chosen, design, column.buckling_loads, limit, loads, slowest, family, _monotone(polynomials), spillover, checks

@@ -57,7 +57,7 @@ def cost_of(
     ----------
     criterion : str
         "passive": largest real part of a pole with u = -feedback b eta' [1/s]; "lqr": largest eigenvalue of the Riccati solution, the
-        integral of x'x + R u^2 from the worst state of unit size [s]; "gramian": less the smallest eigenvalue of the
+        integral of x'x + R u^2 from the worst state of unit size [s]; "gramian": minus the smallest eigenvalue of the
         controllability Gramian.
     modal : Modal
     feedback : float

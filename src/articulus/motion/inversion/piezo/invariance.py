@@ -56,7 +56,7 @@ class ModeInvariance:
 
 
 def mode_invariance(
-    mechanism: Mechanism, configurations: Sequence[Any], *, modes: int = 6, held: Sequence[str] = ()
+    mechanism: Mechanism, configurations: Sequence[Any], *, modes: int = 6, fixed: Sequence[str] = ()
 ) -> ModeInvariance:
     """Return how the modes of a mechanism with locked joints change from configuration to configuration.
 
@@ -67,19 +67,19 @@ def mode_invariance(
     configurations : sequence of positions (nq,) or dicts of joint to number
     modes : int
         How many modes of lowest frequency.
-    held : names of frames
+    fixed : names of frames
         Frames with the heavy masses, such as those of joints and tip: modes with these held in place are compared.
     """
     found = [locked_modes(mechanism, q, modes) for q in configurations]
     turned = [_rotations(mechanism, each) for each in found]
     like = [_likeness(turned[0], each) for each in turned]
     count = len(found)
-    pinned = [locked_modes(mechanism, q, None, held) for q in configurations] if held else []
+    pinned = [locked_modes(mechanism, q, None, fixed) for q in configurations] if fixed else []
     return ModeInvariance(
         np.stack([each.modal.omega for each in found]),
         np.stack(like),
-        np.stack([each.modal.omega for each in pinned]) if held else np.zeros((count, 0)),
-        np.stack([_moving(a, b) for a, b in zip(found, pinned)]) if held else np.zeros((count, 0)),
+        np.stack([each.modal.omega for each in pinned]) if fixed else np.zeros((count, 0)),
+        np.stack([_moving(a, b) for a, b in zip(found, pinned)]) if fixed else np.zeros((count, 0)),
     )
 
 

@@ -22,18 +22,18 @@ class PiezoLayers:
     Parameters
     ----------
     width, thickness : float [m]
-        Of the beam; the layers are as wide.
+        Width and thickness of the beam; the layers are as wide.
     young : float [Pa]
-        Of the beam.
+        Young's modulus of the beam.
     layer_thickness : float [m]
-        Of each layer.
+        Thickness of each layer.
     layer_young : float [Pa]
     d31 : float [m/V]
         Strain along the beam by field across a layer.
     adhesive_thickness, adhesive_young : float [m], [Pa]
-        Of the bond between beam and layer; none if not given.
+        Thickness and Young's modulus of the bond between beam and layer; none if not given.
     capacitance : float [F]
-        Of one layer as a sensor; without it there is no `sensor_gain`.
+        Capacitance of one layer as a sensor; without it there is no `sensor_gain`.
     """
 
     width: float
@@ -96,9 +96,7 @@ class PiezoLayers:
         Its charge is the integral of d31 E_p times the strain, which is lever times curvature.
         """
         if self.capacitance is None:
-            raise InputError(
-                "PiezoLayers.sensor_gain: the capacitance of a layer is not given; give capacitance [F]"
-            )
+            raise InputError("PiezoLayers.sensor_gain: a layer has no capacitance; set capacitance [F]")
         return self.width * self.layer_young * self.d31 * self.lever / self.capacitance
 
     def pair(self, first: str, second: str, **others: Any) -> PiezoPair:
@@ -109,7 +107,7 @@ class PiezoLayers:
         first, second : str
             Frames where the layers begin and end.
         **others
-            Of `PiezoPair`: voltage, axis, name.
+            Of `PiezoPair`: voltage_limit, axis, name.
         """
         return PiezoPair(first, second, gain=self.gain, **others)
 

@@ -12,9 +12,10 @@ import scipy.linalg
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError, NumericalError
 from articulus.motion.inversion.piezo.criteria import Modal
+from articulus.numerics.newton import newton
 
-DEFLECTION_STEPS = 20
-"""Newton steps to the deflection at rest."""
+BALANCED = 1e-9
+"""Part of the weight that the stiffness need not hold."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +31,7 @@ class LockedModes:
     shapes : array, (n, k)
         Modal coordinates of each mode; of unit modal mass.
     mass : array, (n, n)
-        Of the modal coordinates.
+        Mass of the modal coordinates.
     modal : Modal
     """
 
@@ -42,12 +43,12 @@ class LockedModes:
 
 
 def locked_modes(
-    mechanism: Mechanism, q: Any, count: int | None = None, held: Sequence[str] = ()
+    mechanism: Mechanism, q: Any, count: int | None = None, fixed: Sequence[str] = ()
 ) -> LockedModes:
     """Return the modes of a mechanism with all joints locked.
 
     An open mechanism is first let down to its deflection at rest under gravity. Loops stay closed; what their forces add to
-    the stiffness is left out.
+    the stiffness is omitted.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ def locked_modes(
     q : array, (nq,), or dict of joint to number
     count : int
         How many modes of lowest frequency; all if not given.
-    held : names of frames
+    fixed : names of frames
         Frames whose origins are held in place as well.
     """
     places, in_q = _places(mechanism)
@@ -67,19 +68,19 @@ def locked_modes(
     K, D, M = (
         x[np.ix_(places, places)] for x in mechanism.tree.inverse_dynamics_derivatives(at, still, still)
     )
-    rows = [mechanism.jacobian(frame, at)[3:, places] for frame in held]
+    rows = [mechanism.jacobian(frame, at)[3:, places] for frame in fixed]
     if mechanism.description.constraints:
         rows.append(mechanism.constraint_jacobian(at)[:, places])
     N = _free(np.vstack(rows)) if rows else np.eye(len(places))
     if not N.shape[1]:
-        raise InputError("locked modes: the held frames and closed loops leave no vibration; hold fewer")
-    squares, found = scipy.linalg.eigh(N.T @ (K + K.T) @ N / 2, N.T @ M @ N)
+        raise InputError("locked modes: the fixed frames and closed loops leave no vibration; fix fewer")
+    squares, vectors = scipy.linalg.eigh(N.T @ (K + K.T) @ N / 2, N.T @ M @ N)
     if squares[0] <= 0:
         raise NumericalError(
             f"locked modes of '{mechanism.name}': found omega^2 = {squares[0]:.3g} < 0 with all joints locked: the weight buckles "
             "it in this configuration"
         )
-    shapes = (N @ found)[:, :count]
+    shapes = (N @ vectors)[:, :count]
     return LockedModes(
         at, places, shapes, M, Modal(np.sqrt(squares[:count]), shapes.T @ ((D + D.T) / 2) @ shapes)
     )
@@ -99,17 +100,28 @@ def _places(mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray]:
 
 def at_rest(mechanism: Mechanism, q: np.ndarray, places: np.ndarray, in_q: np.ndarray) -> np.ndarray:
     """Return the position with the deflection at which the weight is held by the stiffness, joints as they are."""
-    still = np.zeros(mechanism.nv)
-    for _ in range(DEFLECTION_STEPS):
-        K = mechanism.tree.inverse_dynamics_derivatives(q, still, still)[0][np.ix_(places, places)]
-        step = np.linalg.solve(K, -mechanism.tree.inverse_dynamics(q, still, still)[places])
-        q = q.copy()
-        q[in_q] += step
-        if np.abs(step).max() <= 1e-9 * max(np.abs(q[in_q]).max(), 1e-9):
-            return q
-    raise NumericalError(
-        f"locked modes of '{mechanism.name}': no deflection at rest found in {DEFLECTION_STEPS} steps; the weight may buckle it"
-    )
+    tree, still = mechanism.tree, np.zeros(mechanism.nv)
+
+    def at(bent: np.ndarray) -> np.ndarray:
+        whole = q.copy()
+        whole[in_q] = bent
+        return whole
+
+    def weight(bent: np.ndarray) -> np.ndarray:
+        return np.asarray(tree.inverse_dynamics(at(bent), still, still))[places]
+
+    def step(bent: np.ndarray, off: np.ndarray) -> np.ndarray:
+        K = np.asarray(tree.inverse_dynamics_derivatives(at(bent), still, still)[0])[np.ix_(places, places)]
+        return np.linalg.solve(K, -off)
+
+    first = q[in_q]
+    size = float(np.abs([weight(0 * first), weight(first)]).max()) or 1.0
+    bent, left = newton(first, weight, step, np.add, BALANCED * size)
+    if not left[-1] <= 1e-6 * size:
+        raise NumericalError(
+            f"locked modes of '{mechanism.name}': no deflection at rest found, the stiffness leaves {left[-1]:.2g} N of {size:.2g} N; the weight may buckle it"
+        )
+    return at(bent)
 
 
 def _free(rows: np.ndarray) -> np.ndarray:

@@ -94,14 +94,14 @@ def first_mesh(problem: BoundedProblem) -> np.ndarray:
     w = problem.wanted
     marks = w.marks
     parts = [
-        np.linspace(a, b, max(1, round(24 * (b - a) / (w.end - w.start))) + 1)
+        np.linspace(a, b, max(1, round(24 * (b - a) / (w.t_end - w.t0))) + 1)
         for a, b in itertools.pairwise(marks)
     ]
     grown = np.linspace(0.0, 1.0, 13) ** 1.5
-    if problem.first < w.start:
-        parts.insert(0, (w.start - (w.start - problem.first) * grown)[::-1])
-    if problem.last > w.end:
-        parts.append(w.end + (problem.last - w.end) * grown)
+    if problem.first < w.t0:
+        parts.insert(0, (w.t0 - (w.t0 - problem.first) * grown)[::-1])
+    if problem.last > w.t_end:
+        parts.append(w.t_end + (problem.last - w.t_end) * grown)
     return np.concatenate([parts[0], *(part[1:] for part in parts[1:])])
 
 

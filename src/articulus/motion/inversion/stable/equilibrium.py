@@ -85,7 +85,7 @@ def end(form: NormalForm, x: np.ndarray, u: np.ndarray, duration: float, where: 
     Parameters
     ----------
     duration : float [s]
-        Of the wanted motion, by which zeros are slow or not.
+        Duration of the desired motion, by which zeros are slow or not.
     where : str
         "start" or "end", for the message.
     """

@@ -52,8 +52,8 @@ def forward_run(
     inversion: Inversion,
     gain: Any = None,
     *,
-    begin: float | None = None,
-    end: float | None = None,
+    t0: float | None = None,
+    t_end: float | None = None,
     rtol: float = 1e-9,
 ) -> ForwardRun:
     """Run a system under u = u_d(t) + K(t) (x_d(t) - x).
@@ -66,17 +66,17 @@ def forward_run(
         With states, as `stable_inversion` gives it.
     gain : array (m, n), "lqr" or None
         K; "lqr" is that of the linear-quadratic regulator along the motion with unit weights; None runs open loop.
-    begin : float [s]
+    t0 : float [s]
         When the inputs begin, from rest: later than the first time of the inversion it is a truncated preview.
-    end : float [s]
+    t_end : float [s]
         Last time; that of the inversion if not given.
     rtol : float [-]
     """
     if inversion.states is None or inversion.states.shape[1] != system.x.numel():
         raise InputError("forward_run: expected an inversion with the states of this system")
     nominal = _Nominal(inversion)
-    first = inversion.t[0] if begin is None else float(begin)
-    last = inversion.t[-1] if end is None else float(end)
+    first = inversion.t[0] if t0 is None else float(t0)
+    last = inversion.t[-1] if t_end is None else float(t_end)
     rate, output = system.rate, system.output
     K = _gain(system, inversion, nominal, gain)
     rest = inversion.states[0]
@@ -100,7 +100,7 @@ def forward_run(
         with np.errstate(over="ignore", invalid="ignore"):
             run = solve_ivp(
                 slope, (a, b), x, "DOP853", np.append(inside, b) if b < last else inside, rtol=rtol, atol=1e-3 * rtol, events=far,
-                max_step=(inversion.end - inversion.start) / 20,
+                max_step=(inversion.t_end - inversion.t0) / 20,
             )  # fmt: skip
         keep = min(len(inside), len(run.t))
         found_t.append(run.t[:keep])

@@ -1,4 +1,4 @@
-"""`stable_inversion`: inputs under which the outputs of a nonlinear system follow a wanted motion exactly and everything stays bounded."""
+"""`stable_inversion`: inputs under which the outputs of a nonlinear system follow a desired motion exactly and everything stays bounded."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def stable_inversion(
     motion: Any,
     method: str = "collocation",
     *,
-    start: float | None = None,
-    end: float | None = None,
+    t0: float | None = None,
+    t_end: float | None = None,
     x0: Any = None,
     eta: SX | None = None,
     tolerance: float = 1e-8,
@@ -40,7 +40,7 @@ def stable_inversion(
     post: float | None = None,
     step: float | None = None,
 ) -> Inversion:
-    """Return the bounded inputs and states under which the outputs follow a wanted motion, from before its start until after its end.
+    """Return the bounded inputs and states under which the outputs follow a desired motion, from before its start until after its end.
 
     Unstable zeros make the inputs begin before the motion, stable ones make them end after it.
 
@@ -49,13 +49,13 @@ def stable_inversion(
     system : NonlinearSystem, or a linear plant as in `articulus.control.as_plant`
         With as many inputs as outputs.
     motion : path, casadi.Function of t, (t, expression), (times, samples), or function of times
-        The wanted outputs; see `articulus.motion.inversion.stable.wanted.wanted`. At rest before its start and after its end; derivatives below the relative
+        The desired outputs; see `articulus.motion.inversion.stable.wanted.wanted`. At rest before its start and after its end; derivatives below the relative
         degree have to be continuous there.
     method : str
         "collocation": Newton's method on the boundary value problem of the internal motion, with a refined mesh.
         "picard": two-sided Picard iteration, for motions inside that are nearly linear.
-    start, end : float [s]
-        Of a motion given as an expression or function.
+    t0, t_end : float [s]
+        Start and end of a motion given as an expression or function.
     x0 : array, (n,)
         Estimate of the state of rest before the motion; zero if not given.
     eta : SX
@@ -88,7 +88,7 @@ def stable_inversion(
     if at.shape != (n,) or not np.isfinite(at).all():
         raise InputError(f"stable_inversion: found x0 of shape {at.shape}; expected {n} finite numbers")
     form = normal_form(plant, at, eta)
-    goal = sample_desired(motion, m, max(form.relative_degree), start, end)
+    goal = sample_desired(motion, m, max(form.relative_degree), t0, t_end)
     problem = boundary_problem(form, goal, at, tolerance, pre, post)
     inside = METHODS[method](problem, tolerance)
     return _result(plant, problem, inside, method, step)
@@ -131,8 +131,8 @@ def _result(
         tuple(system.output_names),
         tuple(system.input_units),
         tuple(system.output_units),
-        w.start,
-        w.end,
+        w.t0,
+        w.t_end,
         x,
         tuple(system.state_names),
         figures,
@@ -144,16 +144,16 @@ def _result(
 def sample_times(problem: BoundedProblem, step: float | None) -> np.ndarray:
     """Return even times over the interval that hit the start of the motion, with one more just before each jump of the inputs."""
     w = problem.wanted
-    h = (w.end - w.start) / 500 if step is None else float(step)
-    if not 0 < h <= w.end - w.start:
+    h = (w.t_end - w.t0) / 500 if step is None else float(step)
+    if not 0 < h <= w.t_end - w.t0:
         raise InputError(f"stable_inversion: found step = {step}; expected seconds above 0, below the motion")
-    first = int(np.floor((w.start - problem.first) / h + 1e-9))
-    last = int(np.floor((problem.last - w.start) / h + 1e-9))
-    t = w.start + h * np.arange(-first, last + 1)
-    if t[-1] < w.end - 1e-9 * h:
-        t = np.append(t, w.end)
+    first = int(np.floor((w.t0 - problem.first) / h + 1e-9))
+    last = int(np.floor((problem.last - w.t0) / h + 1e-9))
+    t = w.t0 + h * np.arange(-first, last + 1)
+    if t[-1] < w.t_end - 1e-9 * h:
+        t = np.append(t, w.t_end)
     marks = np.array(w.marks)
-    before = marks - 1e-9 * (w.end - w.start)
+    before = marks - 1e-9 * (w.t_end - w.t0)
     top = [problem.top(w(x)) for x in (before, marks)]
     jumps = np.abs(top[1] - top[0]).max(1) > 1e-6 * np.abs(w(t)[:, -1]).max(initial=1e-300)
     extra = np.concatenate([marks[jumps], before[jumps & (before > problem.first)]])

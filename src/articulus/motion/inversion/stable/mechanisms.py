@@ -21,7 +21,7 @@ AXES = "xyz"
 
 def mechanism_system(
     plant: Mechanism | Loop,
-    joints: Sequence[str],
+    actuators: Sequence[str],
     outputs: Sequence[str] | ca.Function,
     *,
     params: Mapping[str, float] | None = None,
@@ -33,7 +33,7 @@ def mechanism_system(
     plant : Mechanism or Loop
         An open tree of joints without quaternions; flexible bodies may be in it. The components of a loop (springs, dampers, continuous
         controllers) take part.
-    joints : sequence of str
+    actuators : sequence of str
         Joints with one degree of freedom whose forces are the inputs "tau.<joint>".
     outputs : sequence of str, or casadi.Function of q
         "tip.x": coordinate x, y or z of the frame "tip" [m]; "q.elbow": position of a joint. As many as joints.
@@ -46,11 +46,11 @@ def mechanism_system(
         raise UnsupportedOperation(
             "mechanism_system: the mechanism has constraints or quaternions; expected an open tree of joints with one rate per coordinate"
         )
-    joints = (joints,) if isinstance(joints, str) else tuple(joints)
-    inputs = [Parameter(f"inverse_input_{i}", 0.0) for i in range(len(joints))]
-    added = tuple(PrescribedForce(joint, p, name=f"inverse_{joint}") for joint, p in zip(joints, inputs))
-    given = plant if isinstance(plant, Loop) else Loop(mechanism)
-    loop = Loop(mechanism, given.controller, (*given.components, *added), given.loops)
+    actuators = (actuators,) if isinstance(actuators, str) else tuple(actuators)
+    inputs = [Parameter(f"inverse_input_{i}", 0.0) for i in range(len(actuators))]
+    added = tuple(PrescribedForce(joint, p, name=f"inverse_{joint}") for joint, p in zip(actuators, inputs))
+    loop_of_plant = plant if isinstance(plant, Loop) else Loop(mechanism)
+    loop = Loop(mechanism, loop_of_plant.controller, (*loop_of_plant.components, *added), loop_of_plant.loops)
     x, u, rate, names = _equations(loop, [p.name for p in inputs], params or {})
     q = x[: mechanism.nq]
     return NonlinearSystem.affine(
@@ -59,11 +59,11 @@ def mechanism_system(
         rate,
         _outputs(mechanism, outputs, q, params or {}),
         state_names=names,
-        input_names=tuple(f"tau.{joint}" for joint in joints),
-        input_units=tuple("N m or N" for _ in joints),
+        input_names=tuple(f"tau.{joint}" for joint in actuators),
+        input_units=tuple("N m or N" for _ in actuators),
         output_names=() if isinstance(outputs, ca.Function) else tuple(outputs),
         name=mechanism.name,
-        mechanism=None if given.controller or given.components or params else mechanism,
+        mechanism=None if loop_of_plant.controller or loop_of_plant.components or params else mechanism,
     )
 
 

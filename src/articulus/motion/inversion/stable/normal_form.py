@@ -5,7 +5,7 @@ xi = (y_1, .., y_1^(r_1 - 1), y_2, ..), and n - sum r_i more coordinates eta mak
 
     y^(r) = alpha(x) + beta(x) u        eta' = internal rate
 
-With u = beta^-1 (v - alpha) the outputs are chains of integrators driven by v, and what goes on inside is the driven internal
+With u = beta^-1 (v - alpha) the outputs are chains of integrators driven by v, and what continues inside is the driven internal
 dynamics eta'(v, xi, eta); for v = 0 and outputs at rest it is the zero dynamics.
 
 eta is linear in x. Coordinates that no input drives at once are taken where they complete xi well, single states before
@@ -25,6 +25,7 @@ from casadi import SX
 
 from articulus.errors import InputError, NumericalError
 from articulus.motion.inversion.stable.system import NonlinearSystem, RowFunction
+from articulus.numerics.newton import newton
 
 NOTHING = 1e-9
 """Gradient of an output along an input, over the sizes of gradient and input direction, below which the input does not appear."""
@@ -32,6 +33,8 @@ SINGULAR = 1e-8
 """Smallest singular value of the decoupling matrix with rows and columns of size 1, over the largest, that is accepted."""
 WELL = 0.1
 """Least share of a chosen direction that the gradients of the outputs leave, for it to complete the coordinates."""
+REACHED = 1e-11
+"""Error of coordinates of a state over their sizes."""
 POINTS = 5
 """States near the given one at which it is looked whether an input appears."""
 
@@ -101,21 +104,19 @@ class NormalForm:
 
     def state(self, xi: np.ndarray, eta: np.ndarray, guess: np.ndarray) -> np.ndarray:
         """Return the states (N, n) with given coordinates, by Newton's method from a guess."""
-        goal, x = np.hstack([xi, eta]), np.array(guess)
+        goal = np.hstack([xi, eta])
         size = 1.0 + np.abs(goal).max(0, initial=0.0)
-        last = np.inf
-        for _ in range(40):
-            place, J = self._coordinates(x)
-            off = goal - place
-            worst = np.abs(off / size).max(initial=0.0)
-            if not np.isfinite(worst):
-                break
-            if worst < 1e-14 or (worst < 1e-11 and worst >= 0.5 * last):
-                return x
-            last = worst
-            x = x + np.linalg.solve(J, off[..., None])[..., 0]
+        x, history = newton(
+            np.array(guess),
+            lambda x: (goal - self._coordinates(x)[0]) / size,
+            lambda x, off: np.linalg.solve(self._coordinates(x)[1], (off * size)[..., None])[..., 0],
+            np.add,
+            REACHED,
+        )
+        if history[-1] <= REACHED:
+            return x
         raise NumericalError(
-            f"stable_inversion: no state found for the wanted outputs (off by {last:.3g}); the coordinates of the normal form hold only near "
+            f"stable_inversion: no state found for the wanted outputs (off by {history[-1]:.3g}); the coordinates of the normal form hold only near "
             "the start: take a smaller motion or other internal coordinates"
         )
 

@@ -44,7 +44,7 @@ def picard(problem: BoundedProblem, tolerance: float) -> Internal:
     if not problem.form.internal:  # nothing inside, nothing to sweep
         return collocation(problem, tolerance)
     fastest = np.abs(problem.before.zeros).max()
-    length = problem.wanted.end - problem.wanted.start
+    length = problem.wanted.t_end - problem.wanted.t0
     h = min(REACH / fastest, length / 24)
     old, total, meshes, finer = None, 0, 0, 1
     while True:
@@ -117,9 +117,9 @@ class Sweep:
     def _way(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return r and its rate at times (..., 1): 35 s^4 - 84 s^5 + 70 s^6 - 20 s^7 of the way during the motion."""
         w, change = self.problem.wanted, self.problem.after.eta - self.problem.before.eta
-        s = np.clip((t - w.start) / (w.end - w.start), 0.0, 1.0)[..., None]
+        s = np.clip((t - w.t0) / (w.t_end - w.t0), 0.0, 1.0)[..., None]
         share = s**4 * (35 + s * (-84 + s * (70 - 20 * s)))
-        rate = 140 * s**3 * (1 - s) ** 3 / (w.end - w.start)
+        rate = 140 * s**3 * (1 - s) ** 3 / (w.t_end - w.t0)
         return self.problem.before.eta + share * change, rate * change
 
     def sweep(self, eta: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The driven internal dynamics of a wanted motion as a boundary value problem on a padded interval."""
+"""The driven internal dynamics of a desired motion as a boundary value problem on a padded interval."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from articulus.errors import InputError, NumericalError
 from articulus.motion.inversion.stable.equilibrium import End, EquilibriumSolver, end
 from articulus.motion.inversion.stable.normal_form import NormalForm
 from articulus.motion.inversion.stable.wanted import Wanted
+from articulus.numerics.newton import newton
 
 LEAST_DECAY = 1e-2
 """What may be left of the slowest internal motion at the ends of an interval that the user chose."""
+AT_REST = 1e-12
+"""Rate of the internal coordinates at rest, over its derivative by them and their size."""
 STATIONS = 33
 """Outputs along the motion at which the state of rest is found, for the first estimate."""
 
@@ -45,7 +48,7 @@ class BoundedProblem:
     estimate: np.ndarray
 
     def states(self, t: np.ndarray, eta: np.ndarray, guess: np.ndarray | None = None) -> np.ndarray:
-        """Return x (N, n) with the wanted outputs at times t (N,) and the internal coordinates eta (N, k)."""
+        """Return x (N, n) with the desired outputs at times t (N,) and the internal coordinates eta (N, k)."""
         if guess is None:
             guess = np.array([np.interp(t, self.stations, column) for column in self.estimate.T]).T
         return self.form.state(self._xi(self.wanted(t)), eta, guess)
@@ -61,7 +64,7 @@ class BoundedProblem:
         return (*self.form.inside(x, self.top(y)), x)
 
     def inputs(self, t: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """Return u (N, m) at states x on the wanted motion."""
+        """Return u (N, m) at states x on the desired motion."""
         return self.form.input(x, self.top(self.wanted(t)))
 
     def first_eta(self, t: np.ndarray) -> np.ndarray:
@@ -86,7 +89,7 @@ def boundary_problem(
     pre: float | None,
     post: float | None,
 ) -> BoundedProblem:
-    """Return the problem of a wanted motion; finds the states of rest, refuses zeros on the axis and intervals too short.
+    """Return the problem of a desired motion; finds the states of rest, refuses zeros on the axis and intervals too short.
 
     Parameters
     ----------
@@ -98,13 +101,13 @@ def boundary_problem(
         How much is added before and after the motion; by the slowest zeros if not given.
     """
     wanted.require_smooth(form.relative_degree, form.system.output_names)
-    stations = np.linspace(wanted.start, wanted.end, STATIONS)
+    stations = np.linspace(wanted.t0, wanted.t_end, STATIONS)
     goals = wanted(stations)[:, 0]
     rest = EquilibriumSolver(form.system)
     x, u = rest(goals[0], x0, np.zeros(goals.shape[1]))
     along = _along(form, goals, x, rest)
     last_u = form.input(along[-1:], np.zeros((1, goals.shape[1])))[0]
-    duration = wanted.end - wanted.start
+    duration = wanted.t_end - wanted.t0
     before, after = end(form, x, u, duration, "start"), end(form, along[-1], last_u, duration, "end")
     counts = [int((e.zeros.real > 0).sum()) for e in (before, after)]
     if counts[0] != counts[1]:
@@ -114,8 +117,8 @@ def boundary_problem(
         )
     leaves = before.zeros.real[before.zeros.real > 0]
     dies = -after.zeros.real[after.zeros.real < 0]
-    first = wanted.start - _pad(leaves, tolerance, pre, "pre", form.system.name)
-    last = wanted.end + _pad(dies, tolerance, post, "post", form.system.name)
+    first = wanted.t0 - _pad(leaves, tolerance, pre, "pre", form.system.name)
+    last = wanted.t_end + _pad(dies, tolerance, post, "post", form.system.name)
     return BoundedProblem(form, wanted, before, after, first, last, stations, along)
 
 
@@ -137,19 +140,24 @@ def _along(form: NormalForm, goals: np.ndarray, x: np.ndarray, last: Equilibrium
 def _at_rest(form: NormalForm, y: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Return the state of rest (n,) with outputs y next to x: Newton's method on the internal coordinates."""
     xi = np.concatenate([[value] + [0.0] * (r - 1) for value, r in zip(y, form.relative_degree)])[None]
-    v = np.zeros((1, len(y)))
-    x = x[None]
+    v, x = np.zeros((1, len(y))), x[None]
+
+    def state(eta: np.ndarray) -> np.ndarray:
+        return form.state(xi, eta, x)
+
     eta = form.coordinates(x)[1]
-    for _ in range(30):
-        x = form.state(xi, eta, x)
-        if not form.internal:
-            return x[0]
-        rate, slope = form.inside(x, v)
-        step = np.linalg.solve(slope, -rate[..., None])[..., 0]
-        if np.abs(step).max() <= 1e-13 * (1 + np.abs(eta).max()):
-            return x[0]
-        eta = eta + step
-    raise NumericalError("no state of rest on the way")
+    if form.internal:
+        size = np.maximum(np.abs(form.inside(state(eta), v)[1]).max(), 1e-300) * (1 + np.abs(eta).max())
+        eta, history = newton(
+            eta,
+            lambda eta: form.inside(state(eta), v)[0] / size,
+            lambda eta, off: np.linalg.solve(form.inside(state(eta), v)[1], -size * off[..., None])[..., 0],
+            np.add,
+            AT_REST,
+        )
+        if not history[-1] <= AT_REST:
+            raise NumericalError("no state of rest on the way")
+    return state(eta)[0]
 
 
 def _pad(rates: np.ndarray, tolerance: float, given: float | None, name: str, system: str) -> float:

@@ -1,6 +1,6 @@
 """Regulator equations (Isidori & Byrnes 1990) by a power series, to compare with stable inversion.
 
-An exosystem w' = s(w) with outputs q(w) stands for the wanted motion. The states x = pi(w) on which the outputs are right for ever satisfy
+An exosystem w' = s(w) with outputs q(w) stands for the desired motion. The states x = pi(w) on which the outputs are right forever satisfy
 
     d pi/dw s(w) = f(pi) + g(pi) c(w)       h(pi(w)) = q(w)
 
@@ -149,14 +149,16 @@ def _part(form: NormalForm, w: SX, s: SX, x: SX, law: SX, chain: SX, degree: int
     D = len(powers)
     matrix = np.vstack([np.kron(lie, np.eye(n)) - np.kron(np.eye(D), A), np.kron(np.eye(D), C)])
     right = -np.concatenate([known[:, :n].ravel(), known[:, n:].ravel()])
-    found, _, rank, _ = np.linalg.lstsq(matrix, right, rcond=1e-11)
-    left = np.abs(matrix @ found - right).max()
+    coefficients, _, rank, _ = np.linalg.lstsq(matrix, right, rcond=1e-11)
+    left = np.abs(matrix @ coefficients - right).max()
     if rank < n * D or left > 1e-7 * (1 + np.abs(right).max()):
         raise NumericalError(
             f"regulator: no polynomials of degree {degree}: rank {rank} of {n * D}, residual {left:.3g}; expected zeros of the system and sums of {degree} "
             "eigenvalues of the exosystem to be different"
         )
-    rounded = np.where(np.abs(found) < 1e-14 * np.abs(found).max(initial=0.0), 0.0, found)
+    rounded = np.where(
+        np.abs(coefficients) < 1e-14 * np.abs(coefficients).max(initial=0.0), 0.0, coefficients
+    )
     return ca.mtimes(SX(ca.DM(rounded.reshape(D, n).T)), monomials)
 
 

@@ -53,10 +53,10 @@ class NonlinearSystem:
         for field in "fgh":
             object.__setattr__(self, field, ca.densify(SX(getattr(self, field))))
         n, m = self.x.numel(), self.h.numel()
-        found = (self.x.shape, self.f.shape, self.g.shape, self.h.shape)
-        if found != ((n, 1), (n, 1), (n, m), (m, 1)) or not n or not m:
+        shapes = (self.x.shape, self.f.shape, self.g.shape, self.h.shape)
+        if shapes != ((n, 1), (n, 1), (n, m), (m, 1)) or not n or not m:
             raise InputError(
-                f"{self.name}: found x, f, g, h of shapes {', '.join(map(str, found))}; expected (n, 1), (n, 1), (n, m), (m, 1): "
+                f"{self.name}: found x, f, g, h of shapes {', '.join(map(str, shapes))}; expected (n, 1), (n, 1), (n, m), (m, 1): "
                 "as many inputs (columns of g) as outputs"
             )
         if not self.x.is_valid_input():

@@ -1,4 +1,4 @@
-"""The wanted motion of the outputs with its derivatives, from a path, an expression of time or samples."""
+"""The desired motion of the outputs with its derivatives, from a path, an expression of time or samples."""
 
 from __future__ import annotations
 
@@ -19,44 +19,44 @@ JUMP = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Wanted:
-    """Outputs over time: at rest before `start` and after `end`.
+    """Outputs over time: at rest before `t0` and after `t_end`.
 
     Parameters
     ----------
     inside : function of times (N,)
-        Derivatives 0 to `order` between start and end, (N, order + 1, m).
+        Derivatives 0 to `order` between t0 and t_end, (N, order + 1, m).
     order : int
         Highest derivative.
-    start, end : float [s]
+    t0, t_end : float [s]
     breaks : tuple of float [s]
         Times inside at which some derivative that is used may jump.
     """
 
     inside: Callable[[np.ndarray], np.ndarray]
     order: int
-    start: float
-    end: float
+    t0: float
+    t_end: float
     breaks: tuple[float, ...] = ()
 
     def __call__(self, t: np.ndarray) -> np.ndarray:
         """Return the outputs and their derivatives at any times, (N, order + 1, m); at a jump the later value."""
         t = np.asarray(t, dtype=float)
-        out = np.array(self.inside(np.clip(t, self.start, self.end)))
-        out[(t < self.start) | (t >= self.end), 1:] = 0.0
+        out = np.array(self.inside(np.clip(t, self.t0, self.t_end)))
+        out[(t < self.t0) | (t >= self.t_end), 1:] = 0.0
         return out
 
     @property
     def marks(self) -> tuple[float, ...]:
-        """Start, breaks inside, end [s]."""
-        inner = sorted({b for b in self.breaks if self.start < b < self.end})
-        return (self.start, *inner, self.end)
+        """Beginning, breaks inside and end [s]."""
+        inner = sorted({b for b in self.breaks if self.t0 < b < self.t_end})
+        return (self.t0, *inner, self.t_end)
 
     def require_smooth(self, degrees: Sequence[int], names: Sequence[str]) -> None:
         """Refuse a motion that begins or ends with a jump in a derivative below the relative degree."""
-        within = np.abs(self.inside(np.linspace(self.start, self.end, 101))).max(0)
-        length = self.end - self.start
-        ends = self.inside(np.array([self.start, self.end]))
-        for where, values in zip((self.start, self.end), ends):
+        within = np.abs(self.inside(np.linspace(self.t0, self.t_end, 101))).max(0)
+        length = self.t_end - self.t0
+        ends = self.inside(np.array([self.t0, self.t_end]))
+        for where, values in zip((self.t0, self.t_end), ends):
             for j, degree in enumerate(degrees):
                 for k in range(1, degree):
                     size = max(within[k, j], within[0, j] / length**k * 1e-3)
@@ -69,9 +69,9 @@ class Wanted:
 
 
 def sample_desired(
-    motion: Any, outputs: int, order: int, start: float | None = None, end: float | None = None
+    motion: Any, outputs: int, order: int, t0: float | None = None, t_end: float | None = None
 ) -> Wanted:
-    """Return a wanted motion with derivatives up to an order.
+    """Return a desired motion with derivatives up to an order.
 
     Parameters
     ----------
@@ -80,14 +80,14 @@ def sample_desired(
         outputs (N, m), through which a spline is laid; times and arrays (N, order + 1, m) of the outputs and their derivatives (for one
         output also (N, order + 1)), joined by polynomials that have these derivatives; a Python function of times that gives such arrays.
     outputs, order : int
-    start, end : float [s]
-        Of the motion; needed where it is an expression or a Python function.
+    t0, t_end : float [s]
+        Start and end of the motion; needed where it is an expression or a Python function.
     """
     if isinstance(motion, ca.Function):
         t = ca.SX.sym("t")
-        return _expression(t, motion(t), outputs, order, _interval(start, end))
+        return _expression(t, motion(t), outputs, order, _interval(t0, t_end))
     if isinstance(motion, tuple) and len(motion) == 2 and isinstance(motion[0], ca.SX):
-        return _expression(motion[0], ca.SX(motion[1]), outputs, order, _interval(start, end))
+        return _expression(motion[0], ca.SX(motion[1]), outputs, order, _interval(t0, t_end))
     if isinstance(motion, tuple) and len(motion) == 2:
         times, values = (np.asarray(x, dtype=float) for x in motion)
         if values.ndim == 1 or (values.ndim == 2 and values.shape[1] == outputs):
@@ -96,7 +96,7 @@ def sample_desired(
     if isinstance(motion, PathSamples | Path):
         return _path(motion.path if isinstance(motion, PathSamples) else motion, outputs, order)
     if callable(motion):
-        first, last = _interval(start, end)
+        first, last = _interval(t0, t_end)
 
         def inside(times: np.ndarray) -> np.ndarray:
             return _as_columns(np.asarray(motion(times), dtype=float), len(times), outputs, order)
@@ -108,12 +108,12 @@ def sample_desired(
     )
 
 
-def _interval(start: float | None, end: float | None) -> tuple[float, float]:
-    if start is None or end is None or not start < end:
+def _interval(t0: float | None, t_end: float | None) -> tuple[float, float]:
+    if t0 is None or t_end is None or not t0 < t_end:
         raise InputError(
-            f"stable_inversion: found start = {start}, end = {end}; expected start < end in seconds: between them the outputs move"
+            f"stable_inversion: found t0 = {t0}, t_end = {t_end}; expected t0 < t_end in seconds: between them the outputs move"
         )
-    return float(start), float(end)
+    return float(t0), float(t_end)
 
 
 def _expression(t: ca.SX, y: ca.SX, outputs: int, order: int, interval: tuple[float, float]) -> Wanted:
@@ -159,7 +159,7 @@ def _path(path: Path, outputs: int, order: int) -> Wanted:
         found = path.derivatives(times, order).transpose(1, 0, 2)
         return _as_columns(found, len(times), outputs, order)
 
-    return Wanted(inside, order, float(path.start), float(path.end), tuple(map(float, path.knots)))
+    return Wanted(inside, order, float(path.t0), float(path.t_end), tuple(map(float, path.knots)))
 
 
 def _as_columns(values: np.ndarray, count: int, outputs: int, order: int) -> np.ndarray:

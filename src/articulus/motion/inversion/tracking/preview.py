@@ -19,7 +19,7 @@ from articulus.control.plant import Group
 from articulus.errors import InputError
 from articulus.motion.inversion.linear.forward import response
 from articulus.motion.inversion.linear.internal import known_signal
-from articulus.motion.inversion.linear.invert import InversionTask, grows, task
+from articulus.motion.inversion.linear.invert import InversionProblem, grows, task
 from articulus.motion.inversion.linear.two_sided import equilibrium, sample_derivatives
 from articulus.motion.inversion.paths import Path
 from articulus.motion.inversion.result import Inversion
@@ -37,7 +37,7 @@ class Preview:
     whole : Inversion
         The inverse that knows the whole path.
     lengths : array, (k,) [s]
-        Of the previews.
+        Lengths of the previews.
     inversions : tuple of Inversion
         One per length; figures "preview", "input_error", "input_bound", "error".
     """
@@ -123,7 +123,7 @@ class _Known:
     back: np.ndarray
 
     @staticmethod
-    def of(held: InversionTask) -> _Known:
+    def of(held: InversionProblem) -> _Known:
         parts, nf = held.parts, len(held.parts.A)
         sampled = held.model.period is not None
         y = (
@@ -135,7 +135,7 @@ class _Known:
         back = np.linalg.inv(parts.B) if sampled else scipy.linalg.expm(-held.step * parts.B)
         return _Known((held.found.z - rest) @ parts.rows[nf:].T, back)
 
-    def truncate(self, held: InversionTask, whole: Inversion, steps: int) -> Inversion:
+    def truncate(self, held: InversionProblem, whole: Inversion, steps: int) -> Inversion:
         """Return the inverse with a preview of so many steps."""
         back = np.linalg.matrix_power(self.back, steps)
         later = np.zeros_like(self.beyond)
@@ -155,7 +155,7 @@ class _Known:
         }
         return dataclasses.replace(whole, method="preview", inputs=u, states=x, figures=figures, checks=())
 
-    def _bound(self, held: InversionTask, back: np.ndarray, peak: np.ndarray) -> float:
+    def _bound(self, held: InversionProblem, back: np.ndarray, peak: np.ndarray) -> float:
         """Return the sum over the zeros of how much each can add to the inputs, over their peak."""
         R = np.linalg.eig(self.back)[1]
         gains = np.abs(held.internal.E @ held.parts.G @ R)
@@ -164,7 +164,7 @@ class _Known:
         return float(((gains * left) @ sizes / np.maximum(peak, 1e-300)).max())
 
 
-def _error(held: InversionTask, u: np.ndarray) -> float:
+def _error(held: InversionProblem, u: np.ndarray) -> float:
     if grows(held.model, float(held.found.t[-1] - held.found.t[0])):
         return float("nan")
     followed = response(held.model, held.found.t, u, held.found.rest)

@@ -27,9 +27,13 @@ from articulus.control.synthesis.sampled_lq import lqrd
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError, NumericalError
 from articulus.motion.inversion.piezo.locked import at_rest
+from articulus.numerics.newton import newton
 from articulus.simulation.loop.components import DeflectionFeedback, Pseudolink
 from articulus.simulation.loop.components.pseudolink import places
 from articulus.simulation.running import Loop
+
+REACHED = 1e-11
+"""Error of the places of a rigid arm over the reach of its joints [rad]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +47,9 @@ class PseudolinkDesign:
     angular : bool
     kp, kd : array, (n,) [1/s^2], [1/s]
     positions : array, (k, nq)
-        Of the arm at the configurations of the design, deflected by its weight.
+        Positions of the arm at the configurations of the design, deflected by its weight.
     angles : array, (k, n) [rad or m]
-        Of the pseudolinks there: what `target` has to be to hold the arm.
+        Angles of the pseudolinks there: what `target` has to be to hold the arm.
     gains : array, (k, n, 2 m)
         G at each configuration.
     zeros : complex array, (k, 2 m) [1/s]
@@ -53,7 +57,7 @@ class PseudolinkDesign:
     fast_poles : complex array, (k, 2 m) [1/s]
         With it.
     poles : complex array, (k, 2 n + 2 m) [1/s]
-        Of the whole loop, slow and fast together, for small motion and without sampling.
+        Poles of the whole loop, slow and fast together, for small motion and without sampling.
     checks : tuple of Check
     """
 
@@ -83,7 +87,7 @@ class PseudolinkDesign:
         Parameters
         ----------
         target : numbers, Table or casadi.Function of t [rad or m]
-            Angles of the pseudolinks: joint angles of the rigid arm on the wanted motion of the tip.
+            Angles of the pseudolinks: joint angles of the rigid arm on the desired motion of the tip.
         slow, fast : float [s]
             Sampling periods of the two parts; continuous if not given.
         **fields
@@ -113,11 +117,7 @@ class PseudolinkDesign:
         at : int
             Number of the configuration.
         """
-        step = min(slow, fast)
-        if not step > 0 or abs(max(slow, fast) / step - round(max(slow, fast) / step)) > 1e-9:
-            raise InputError(
-                f"pseudolink: found sampling periods {slow:g} and {fast:g} s; expected one to be a whole number of the other"
-            )
+        step = require_multiple("pseudolink", slow, fast)
         parts = self.components(tuple(self.angles[at]), slow=slow, fast=fast)
         return Loop(self.mechanism, components=parts).linearize(self.positions[at], step=step).poles
 
@@ -148,9 +148,9 @@ def pseudolink(
     at : position (nq,) or dict of joint to number, or a sequence of them
         Configurations of the design; on the way the gain of the nearest is taken.
     kp, kd : numbers [1/s^2], [1/s]
-        Of the slow part: e'' + kd e' + kp e = 0.
+        Gains of the slow part: e'' + kd e' + kp e = 0.
     weight : float
-        Of the elastic and kinetic energy of the deflection.
+        Weight of the elastic and kinetic energy of the deflection.
     R : number or (n, n) [kg m^2 s^2]
         Weight of the accelerations that the fast part adds; the mean inertia of the joints over kp if not given.
     angular : bool
@@ -175,13 +175,13 @@ def pseudolink(
             f"pseudolink, tip: found {len(frames)} frames; expected 1 or {n}, one for each joint"
         )
     stiff, damped = (np.broadcast_to(np.asarray(x, dtype=float), (n,)) for x in (kp, kd))
-    found = [
+    designs = [
         _at(mechanism, frames, q, joints, modal, stiff, damped, weight, R, angular, fast)
-        for q in _configurations(at)
+        for q in to_configurations(at)
     ]
-    poles = np.stack([each["poles"] for each in found])
+    poles = np.stack([each["poles"] for each in designs])
     positions, angles, gains, zeros, fast_poles = (
-        np.stack([each[name] for each in found])
+        np.stack([each[name] for each in designs])
         for name in ("positions", "angles", "gains", "zeros", "fast_poles")
     )
     design = PseudolinkDesign(
@@ -189,12 +189,12 @@ def pseudolink(
     )
     worst = poles.real.max(1)
     if fast is not None:
-        worst = np.array([design.sampled_poles(fast, fast, at=k).real.max() for k in range(len(found))])
+        worst = np.array([design.sampled_poles(fast, fast, at=k).real.max() for k in range(len(designs))])
     if worst.max() >= 0:
         k = int(worst.argmax())
         raise NumericalError(
             f"pseudolink: the whole loop has a pole at {worst[k]:.4g} 1/s at configuration {k}, whose zero dynamics are at "
-            f"{np.abs(found[k]['zeros']).min():.4g} 1/s or faster; lower kp and kd, weight or R, or sample faster"
+            f"{np.abs(designs[k]['zeros']).min():.4g} 1/s or faster; lower kp and kd, weight or R, or sample faster"
         )
     return dataclasses.replace(
         design,
@@ -207,7 +207,18 @@ def pseudolink(
     )
 
 
-def _configurations(at: Any) -> Sequence[Any]:
+def require_multiple(what: str, slow: float, fast: float) -> float:
+    """Return the shorter of two sampling periods; raise InputError unless one is a whole number of the other."""
+    step = min(slow, fast)
+    if not step > 0 or abs(max(slow, fast) / step - round(max(slow, fast) / step)) > 1e-9:
+        raise InputError(
+            f"{what}: found sampling periods {slow:g} and {fast:g} s; expected one to be a whole number of the other"
+        )
+    return step
+
+
+def to_configurations(at: Any) -> Sequence[Any]:
+    """Return configurations as a sequence: one position or dict, or several."""
     if isinstance(at, Mapping) or (not isinstance(at, Sequence) and np.ndim(at) == 1):
         return [at]
     if isinstance(at, Sequence) and at and isinstance(at[0], int | float):
@@ -258,14 +269,14 @@ def _at(
     stiffness = block_diag(*(b.modes.stiffness for b in mechanism.description.bodies if b.modes is not None))
     Q = weight * block_diag(stiffness, H22)
     design = lqr((A, B), Q, R) if fast is None else lqrd((A, B), Q, R, fast)
-    held = np.linalg.solve(stiffness, np.hstack([push, K, D]))
+    responses = np.linalg.solve(stiffness, np.hstack([push, K, D]))
     return {
         "positions": position,
         "angles": angles,
         "gains": design.gain,
         "zeros": np.sort_complex(np.linalg.eigvals(A)),
         "fast_poles": np.sort_complex(np.linalg.eigvals(A - B @ design.gain)),
-        "poles": np.sort_complex(np.linalg.eigvals(_whole(A, B, by_angle, design.gain, held, kp, kd))),
+        "poles": np.sort_complex(np.linalg.eigvals(_whole(A, B, by_angle, design.gain, responses, kp, kd))),
     }
 
 
@@ -280,19 +291,34 @@ def _rigid_angles(
     """Return the joint angles of the rigid arm whose frames are where those of the arm are, (n,)."""
     place, straight = {f: mechanism.pose(f, position) for f in set(frames)}, position.copy()
     straight[modal] = 0.0
-    for _ in range(30):
-        own = _along(mechanism, frames, straight, joints, rows)
-        W = np.array([a @ mechanism.jacobian(f, straight)[rows][:, joints] for a, f in zip(own, frames)])
+
+    def rigid(angles: np.ndarray) -> np.ndarray:
+        out = straight.copy()
+        out[joints] = angles
+        return out
+
+    def derivatives(angles: np.ndarray) -> np.ndarray:
+        q = rigid(angles)
+        own = _along(mechanism, frames, q, joints, rows)
+        W = np.array([a @ mechanism.jacobian(f, q)[rows][:, joints] for a, f in zip(own, frames)])
         if np.linalg.matrix_rank(W, tol=1e-9 * np.abs(W).max()) < len(joints):
             raise InputError(
-                f"pseudolink, at: the places of {list(dict.fromkeys(frames))} do not tell all joints in this configuration (singular); "
+                f"pseudolink, at: the places of {list(dict.fromkeys(frames))} do not determine all joints in this configuration (singular); "
                 "choose another, name the ends of the links, one for each joint, or let orientations count: angular = True"
             )
-        off = [a @ _off(place[f], mechanism.pose(f, straight))[rows] for a, f in zip(own, frames)]
-        step = np.linalg.solve(W, off)
-        straight[joints] += step
-        if np.abs(step).max() < 1e-12:
-            return straight[joints]
+        return W
+
+    def error(angles: np.ndarray) -> np.ndarray:
+        q = rigid(angles)
+        own = _along(mechanism, frames, q, joints, rows)
+        return np.array([a @ _off(place[f], mechanism.pose(f, q))[rows] for a, f in zip(own, frames)])
+
+    size = np.abs(derivatives(straight[joints])).max()
+    angles, history = newton(
+        straight[joints], error, lambda x, off: np.linalg.solve(derivatives(x), off), np.add, REACHED, size
+    )
+    if history[-1] <= REACHED * size:
+        return angles
     raise NumericalError(
         "pseudolink: no rigid arm has its frames where those of the arm are; the deflection may be too large"
     )

@@ -21,7 +21,7 @@ ALL_SCHEMES: dict[str, Callable[[], Scheme]] = {
 }
 """Schemes by name."""
 WITH_POINTS: dict[str, Callable[[int], Scheme]] = {"lobatto": lobatto, "radau": radau}
-"""Schemes whose name goes on with the number of points of an interval."""
+"""Schemes whose name continues with the number of points of an interval."""
 
 
 def scheme(name: Any) -> Scheme:

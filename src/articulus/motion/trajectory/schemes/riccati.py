@@ -58,6 +58,15 @@ class RiccatiSteps(Scheme):
     def switching(self, phase: Phase, layout: Layout, solution: Solution) -> np.ndarray:
         raise InputError(f'plan.switching: found the scheme "{self.name}"; expected collocation or shooting')
 
+    def samples(
+        self, layout: Layout, values: np.ndarray, rates: np.ndarray, duration: float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rates before a point are those with which the trapezoidal rule comes to its values: inputs jump there."""
+        steps = duration * layout.lengths[:, None]
+        slope = np.diff(values, axis=0) / steps
+        before = slope if self.order == 1 else 2 * slope - rates[:-1]
+        return np.arange(len(rates)), rates, np.append(rates[:1], before, axis=0)
+
     def solve(
         self, problem: Problem, settings: PlanSettings, task: Task | None = None, guess: Plan | None = None
     ) -> FeedbackPlan:

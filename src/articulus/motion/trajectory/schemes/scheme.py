@@ -52,11 +52,11 @@ class Scheme(abc.ABC):
     ----------
     name : str
     points : array, (s,)
-        Of an interval, from 0 to 1.
+        Points of an interval, from 0 to 1.
     weights : array, (s,)
-        Of the quadrature of the running cost.
+        Weights of the quadrature of the running cost.
     order : int
-        Of the states at the ends of intervals.
+        Order of the states at the ends of intervals.
     """
 
     name: str
@@ -97,6 +97,15 @@ class Scheme(abc.ABC):
         coefficients = np.einsum("kp,ipn->ikn", powers, self.interval_values(values[layout.intervals]))
         return starts, layout.lengths * duration, coefficients
 
+    def samples(
+        self, layout: Layout, values: np.ndarray, rates: np.ndarray, duration: float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the points between which a motion is smooth, (k,), and rates after and before each, (k, n), of values and rates at all points."""
+        inside = self.interval_values(rates[layout.intervals])
+        after = np.append(inside[:, :-1].reshape(-1, rates.shape[1]), inside[-1:, -1], axis=0)
+        before = np.append(inside[:1, 0], inside[:, 1:].reshape(-1, rates.shape[1]), axis=0)
+        return np.arange(len(rates)), after, before
+
     @abc.abstractmethod
     def solve(
         self, problem: Problem, settings: PlanSettings, task: Task | None = None, guess: Plan | None = None
@@ -114,7 +123,7 @@ class Scheme(abc.ABC):
         return np.arange(len(layout.z))
 
     def limit_points(self, count: int) -> np.ndarray:
-        """Return the parts of an interval at which limits are looked at, `count` of them where its motion is a polynomial."""
+        """Return the parts of an interval at which limits are examined, `count` of them where its motion is a polynomial."""
         return np.linspace(0.0, 1.0, count)
 
     def nodes_at_jumps(self, at: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Multiple shooting as a scheme: nodes only, with inputs linear between them; `shooting.Steps` takes the place of relations and weights."""
+"""Multiple shooting as a scheme: nodes only, with inputs linear between them; `ShootingSteps` takes the place of relations and weights."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from articulus.motion.trajectory.optimality import shooting_costates
 from articulus.motion.trajectory.problem import Phase
 from articulus.motion.trajectory.program import NonlinearProgram, Part
 from articulus.motion.trajectory.schemes.collocation import Collocation
-from articulus.motion.trajectory.shooting import StepCosts, StepEnds, Steps
+from articulus.motion.trajectory.shooting import ShootingSteps, StepCosts, StepEnds
 
 EDGE = 5e-4
 """Half of the time over the duration in which an input jumps that is continuous on the mesh."""
@@ -24,7 +24,7 @@ class Shooting(Collocation):
 
     def relations(self, phase: Phase, layout: Layout) -> tuple[Part, Part | None]:
         first, last = (layout.z[layout.intervals[:, k]] for k in (0, -1))
-        steps = Steps(phase, first, last, layout.duration, layout.lengths)
+        steps = ShootingSteps(phase, first, last, layout.duration, layout.lengths)
         return StepEnds(steps), None if phase.running is None else StepCosts(steps)
 
     def costates(

@@ -64,6 +64,13 @@ class WeakForm(Collocation):
     def equation_points(self, layout: Layout) -> np.ndarray:
         return layout.intervals[:, 1]
 
+    def samples(
+        self, layout: Layout, values: np.ndarray, rates: np.ndarray, duration: float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        constant = rates[layout.intervals[:, 1]]
+        after, before = np.append(constant, constant[-1:], axis=0), np.append(constant[:1], constant, axis=0)
+        return np.append(layout.intervals[:, 0], layout.intervals[-1, -1]), after, before
+
     def limit_points(self, count: int) -> np.ndarray:
         return np.array([0.5])
 

@@ -1,7 +1,7 @@
 """Staircase linear programs by the active-set L1 method with staircase factors (Psiaki 1989).
 
 What violates rows is in the cost, times a penalty; so any guess may be the start, and an infeasible program ends where it violates least.
-At first every unknown is held at its guess by a pseudo constraint. From the last stage back, one after the other is let go: its unknown
+At first every unknown is held at its guess by a pseudo constraint. From the last stage back, one after another is let go: its unknown
 moves, and with it the active rows of later stages, until a row's penalty has a kink. There the multiplier of that row is let loose until
 another multiplier reaches its bound, and the two rows are exchanged (a dual ratio test): so the stages that were let go stay optimal. The
 work of an exchange is that of the stages it touches.
@@ -145,10 +145,10 @@ class _Search:
         self.iterations += 1
         sign = 1.0 if self.mu[k][i] > 0 else -1.0
         dx = {j: sign * d for j, d in self.factors.unit(k, i).items()}
-        found = self._kink(dx)
-        if found is None:
+        kink = self._kink(dx)
+        if kink is None:
             return False
-        alpha, stage, row, way, jump = found
+        alpha, stage, row, way, jump = kink
         grows_from = self.side[stage][row]
         self.at[stage][row] = (
             (-1.0 if grows_from < 0 else 1.0) if way > 0 else (1.0 if grows_from > 0 else -1.0)
@@ -218,13 +218,13 @@ class _Search:
             rises = v < -SMALL * size
             goal = np.where(falls, low, high) * self.penalty
             # a pseudo constraint that is still held may have any multiplier, but not pass zero
-            held = np.array([row >= self.first_pseudo[k] for row in self.active[k]], dtype=bool)
+            at_guess = np.array([row >= self.first_pseudo[k] for row in self.active[k]], dtype=bool)
             if k <= sweep:
-                waits = held & (np.abs(self.mu[k]) > self.small)
+                waits = at_guess & (np.abs(self.mu[k]) > self.small)
                 toward = np.where(falls, self.mu[k] > 0, self.mu[k] < 0)
                 goal = np.where(waits & ~toward, np.where(falls, -np.inf, np.inf), goal)
                 if k < sweep:
-                    goal = np.where(held, np.where(falls, -np.inf, np.inf), goal)
+                    goal = np.where(at_guess, np.where(falls, -np.inf, np.inf), goal)
             look = np.flatnonzero((falls | rises) & np.isfinite(goal))
             if not len(look):
                 continue

@@ -18,25 +18,25 @@ SETTINGS = {"iter_max": 100, "res_g_max": 1e-8, "res_b_max": 1e-9, "res_d_max": 
 
 def solve_hpipm(stages: tuple[Stage, ...]) -> StageSolution:
     """Return the solution of a linear or quadratic program."""
-    held = _without_last_inputs(stages)
-    A, lower, upper = _rows(held)
-    H = ca.diagcat(*(ca.DM.zeros(s.size, s.size) if s.H is None else ca.DM(s.H) for s in held))
-    H = ca.project(H, ca.diagcat(*(ca.Sparsity.dense(s.size, s.size) for s in held)))
+    shortened = _without_last_inputs(stages)
+    A, lower, upper = _rows(shortened)
+    H = ca.diagcat(*(ca.DM.zeros(s.size, s.size) if s.H is None else ca.DM(s.H) for s in shortened))
+    H = ca.project(H, ca.diagcat(*(ca.Sparsity.dense(s.size, s.size) for s in shortened)))
     pattern = ca.Sparsity(A.shape[0], A.shape[1], A.indptr.tolist(), A.indices.tolist())
     options: dict[str, Any] = {
-        "N": len(held) - 1,
-        "nx": [s.states for s in held],
-        "nu": [s.size - s.states for s in held],
-        "ng": [len(s.rows) for s in held],
+        "N": len(shortened) - 1,
+        "nx": [s.states for s in shortened],
+        "nu": [s.size - s.states for s in shortened],
+        "ng": [len(s.rows) for s in shortened],
         "print_time": False,
         "error_on_fail": False,
         "hpipm": SETTINGS,
     }
     solver = ca.conic("stages", "hpipm", {"h": H.sparsity(), "a": pattern}, options)
-    low, high = (np.concatenate([getattr(s, side) for s in held]) for side in ("low", "high"))
+    low, high = (np.concatenate([getattr(s, side) for s in shortened]) for side in ("low", "high"))
     out = solver(
         h=H,
-        g=np.concatenate([s.c for s in held]),
+        g=np.concatenate([s.c for s in shortened]),
         a=ca.DM(pattern, A.data),
         lba=lower,
         uba=upper,
@@ -44,7 +44,7 @@ def solve_hpipm(stages: tuple[Stage, ...]) -> StageSolution:
         ubx=high,
     )
     flat, multipliers, pull = (np.asarray(out[name]).ravel() for name in ("x", "lam_a", "lam_x"))
-    value, at_rows = np.concatenate([s.c for s in held]), A @ flat
+    value, at_rows = np.concatenate([s.c for s in shortened]), A @ flat
     curved = np.asarray(ca.mtimes(H, flat)).ravel()
     off = np.abs(curved + value + A.T @ multipliers + pull).max() / (1 + np.abs(value).max())
     size = 1 + abs(value @ flat) + abs(flat @ curved)
@@ -52,7 +52,9 @@ def solve_hpipm(stages: tuple[Stage, ...]) -> StageSolution:
     for x, low_, high_, lam in ((at_rows, lower, upper, multipliers), (flat, low, high, pull)):
         rest.append(_broken(x, low_, high_))
         rest.append(_loose(x, low_, high_, lam) / size)
-    return _solution(stages, held, flat, multipliers, int(solver.stats()["iter_count"]), float(max(rest)))
+    return _solution(
+        stages, shortened, flat, multipliers, int(solver.stats()["iter_count"]), float(max(rest))
+    )
 
 
 def _broken(x: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> float:

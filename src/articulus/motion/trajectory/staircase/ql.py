@@ -88,7 +88,7 @@ class StaircaseQL:
         return self.forth(0, parts)
 
     def unit(self, stage: int, row: int) -> dict[int, np.ndarray]:
-        """Return A^-1 e for one row; stages that do not move are left out."""
+        """Return A^-1 e for one row; stages that do not move are omitted."""
         e = np.zeros(len(self.own[stage]))
         e[row] = 1.0
         parts: dict[int, np.ndarray] = {}
@@ -123,7 +123,7 @@ class StaircaseQL:
         return out
 
     def dual(self, cost: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
-        """Return y of A' y = cost, by the stages of rows; stages of no cost and of no multipliers are left out."""
+        """Return y of A' y = cost, by the stages of rows; stages of no cost and of no multipliers are omitted."""
         lam: dict[int, np.ndarray] = {}
         most, k = 0.0, max(cost)
         first = min(cost)

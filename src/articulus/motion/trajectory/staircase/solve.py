@@ -72,7 +72,7 @@ def solve_stages(
     if method == "active_set":
         return solve_active_set(every, guess)
     found = solve_interior(every) if method == "interior_point" else solve_hpipm(every)
-    return found if found.solved else _diagnose(found)
+    return found if found.ok else _diagnose(found)
 
 
 def _diagnose(found: StageSolution) -> StageSolution:
@@ -94,12 +94,12 @@ def _least_violation(stages: tuple[Stage, ...]) -> tuple[tuple[np.ndarray, ...],
     size = np.maximum(1.0, np.maximum(*(np.where(np.isfinite(b), np.abs(b), 0.0) for b in (lower, upper))))
     m = every.shape[0]
     # what is given, such as the start, is kept as long as anything else can give way
-    given = np.concatenate([np.zeros(m - n, dtype=bool), (lower == upper)[m - n :]])
+    fixed = np.concatenate([np.zeros(m - n, dtype=bool), (lower == upper)[m - n :]])
     slack = sp.identity(m, format="csr")
     low, high = np.isfinite(lower), np.isfinite(upper)
     steps = step_matrix(stages)
     answer = linprog(
-        np.concatenate([np.zeros(n), np.where(given, GIVEN, 1.0) / size]),
+        np.concatenate([np.zeros(n), np.where(fixed, GIVEN, 1.0) / size]),
         A_ub=sp.vstack([sp.hstack([every, -slack])[high], sp.hstack([-every, -slack])[low]], format="csr"),
         b_ub=np.concatenate([upper[high], -lower[low]]),
         A_eq=sp.hstack([steps, sp.csr_matrix((steps.shape[0], m))], format="csr"),
@@ -110,8 +110,10 @@ def _least_violation(stages: tuple[Stage, ...]) -> tuple[tuple[np.ndarray, ...],
     z, off = answer.x[:n], answer.x[n:]
     at = starts(stages)
     parts = tuple(z[a:b] for a, b in pairwise(at))
-    found = [RowViolation(*_where(stages, int(i)), float(off[i])) for i in np.flatnonzero(off > KEPT * size)]
-    return parts, tuple(sorted(found, key=lambda v: -v.amount))
+    violations = [
+        RowViolation(*_where(stages, int(i)), float(off[i])) for i in np.flatnonzero(off > KEPT * size)
+    ]
+    return parts, tuple(sorted(violations, key=lambda v: -v.amount))
 
 
 def _bounds(stages: tuple[Stage, ...]) -> tuple[np.ndarray, np.ndarray]:

@@ -89,7 +89,7 @@ class StagedMotion:
     ----------
     problem : StagedProblem
     x, u : array, (stages + 1, nx), (stages, nu)
-    converged : bool
+    ok : bool
     iterations : int
     value : float
         Cost, whether it converged or not.
@@ -100,7 +100,7 @@ class StagedMotion:
     problem: StagedProblem
     x: np.ndarray
     u: np.ndarray
-    converged: bool
+    ok: bool
     iterations: int
     value: float
     violations: tuple[RowViolation, ...]
@@ -108,7 +108,7 @@ class StagedMotion:
     @property
     def cost(self) -> float:
         """Least cost found; raises if the search did not converge."""
-        if self.converged:
+        if self.ok:
             return self.value
         listed = "\n  ".join(map(str, self.violations[:10])) or "all rows are kept, but the cost still falls"
         raise NumericalError(f"staged program: not converged after {self.iterations} iterations:\n  {listed}")
@@ -308,7 +308,7 @@ class _Search:
         for done in range(iterations + 1):
             program = self._program(known)
             known = solve_stages(program, self.method)
-            if not known.solved:
+            if not known.ok:
                 known = _solve_relaxed(program, 10 * weight, self.method)
             move = np.concatenate(known.z)
             size = float(np.abs(move).max(initial=0.0) / (1 + np.abs(self.flat).max(initial=0.0)))
@@ -402,8 +402,8 @@ class _Search:
         values, slopes = self.block.values(self.flat), self.block.dense(self.flat)
         end, end_slopes = self.last.values(self.flat)[0], self.last.dense(self.flat)[0]
         H, end_H = self._curvatures(known)
-        held = np.isfinite(self.x_bounds).any(1)
-        eye = np.eye(nx)[held]
+        bounded = np.isfinite(self.x_bounds).any(1)
+        eye = np.eye(nx)[bounded]
         out = []
         for k in range(N):
             z = self.flat[k * (nx + p.nu) : (k + 1) * (nx + p.nu)]
@@ -418,10 +418,10 @@ class _Search:
             if k:
                 rows = np.vstack([rows, np.hstack([eye, np.zeros((len(eye), p.nu))])])
                 lower, upper = (
-                    np.concatenate([a, self.x_bounds[held, s] - x[k][held]])
+                    np.concatenate([a, self.x_bounds[bounded, s] - x[k][bounded]])
                     for s, a in enumerate((lower, upper))
                 )
-                names = (*names, *(f"bounds of x[{i}]" for i in np.flatnonzero(held)))
+                names = (*names, *(f"bounds of x[{i}]" for i in np.flatnonzero(bounded)))
             else:
                 low[:nx], high[:nx] = self.first.T - x[0]
             out.append(
@@ -440,10 +440,10 @@ class _Search:
                 )
             )
         lower, upper = (
-            np.concatenate([b - end[1:], self.x_bounds[held, s] - x[N][held]])
+            np.concatenate([b - end[1:], self.x_bounds[bounded, s] - x[N][bounded]])
             for s, b in enumerate((self.end_lower, self.end_upper))
         )
-        names = (*self.end_names, *(f"bounds of x[{i}]" for i in np.flatnonzero(held)))
+        names = (*self.end_names, *(f"bounds of x[{i}]" for i in np.flatnonzero(bounded)))
         return [
             *out,
             Stage(
@@ -482,7 +482,7 @@ def _solve_relaxed(program: list[Stage], weight: float, method: str) -> StageSol
         H = None if s.H is None else np.pad(s.H, (0, 2 * m))
         wide.append(replace(s, c=np.concatenate([s.c, extra]), step=step, rows=rows, low=low, high=high, H=H))
     found = solve_stages(wide, method)
-    if not found.solved:
+    if not found.ok:
         raise NumericalError(
             f"staged program: the quadratic program with broken rows is {found.status}; its bounds of inputs or its start contradict"
         )

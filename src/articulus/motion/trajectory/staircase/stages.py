@@ -51,7 +51,7 @@ class Stage:
     H : array, (n, n)
         Symmetric and positive semidefinite; None for a linear program.
     names : tuple of str
-        Of the rows, for messages.
+        Names of the rows, for messages.
     """
 
     states: int
@@ -126,7 +126,7 @@ class StageSolution:
     residual : float
         What the conditions of optimality lack, over the sizes of their terms.
     violations : tuple of RowViolation
-        Of the motion that keeps rows and bounds best, if not all can be kept; largest first.
+        Violations of the motion that keeps rows and bounds best, if not all can be kept; largest first.
     """
 
     stages: tuple[Stage, ...]
@@ -139,13 +139,13 @@ class StageSolution:
     violations: tuple[RowViolation, ...] = ()
 
     @property
-    def solved(self) -> bool:
+    def ok(self) -> bool:
         """Whether this is a solution."""
         return self.status == "solved"
 
     def require(self) -> None:
         """Raise if this is no solution."""
-        if self.solved:
+        if self.ok:
             return
         listed = "\n  ".join(map(str, self.violations[:10]))
         kept = f"; nothing nearer to the limits exists than with\n  {listed}" if listed else ""
@@ -184,13 +184,13 @@ def check_stages(stages: Sequence[Stage]) -> tuple[Stage, ...]:
             if stage.step is not None:
                 raise InputError(f"stage {k}: found a step after the last stage; expected None")
         elif stage.step is None or len(stage.step) != after.states or len(stage.shift) != after.states:
-            found = (
+            problems = (
                 "no step"
                 if stage.step is None
                 else f"a step to {len(stage.step)} states, a shift of {len(stage.shift)}"
             )
             raise InputError(
-                f"stage {k}: found {found}; expected {after.states} states, those of stage {k + 1}"
+                f"stage {k}: found {problems}; expected {after.states} states, those of stage {k + 1}"
             )
     if not _in_order(out):
         for k, stage in enumerate(out):

@@ -422,7 +422,7 @@ class FeedbackLaw:
         Least expected cost from there on.
     inputs : array, (k, *grid, n)
     names : tuple of str
-        Of the states.
+        Names of the states.
     steps : int
         In time.
     corrections : float
@@ -480,7 +480,7 @@ class FeedbackLaw:
         Parameters
         ----------
         within : float
-            Part of the grid about its middle that is looked at: 0.5 leaves out a quarter of each axis at both ends.
+            Part of the grid about its middle that is examined: 0.5 leaves out a quarter of each axis at both ends.
         """
         if any(len(axis) % 2 == 0 or len(axis) < 9 for axis in self.axes):
             raise InputError(
@@ -510,7 +510,7 @@ class FeedbackLaw:
         Parameters
         ----------
         signals : sequence of str
-            What the states are, one after the other: "q", "v" or signals of sensors.
+            What the states are, one after another: "q", "v" or signals of sensors.
         times : int
             How many of the kept times the table has, evenly chosen; 1: the law of the start at all times. As many as a table of 100 000
             rows holds if not given.
@@ -641,8 +641,8 @@ def feedback_law(
     backward = _Backward(equations, box)
     count = steps if steps is not None else 4 * (max(box.shape) - 1)
     for halved in range(HALVINGS + 1):
-        found = _solve(backward, duration, count, max(samples, 2), tolerance)
-        if found is not None:
+        backward_solution = _solve(backward, duration, count, max(samples, 2), tolerance)
+        if backward_solution is not None:
             break
         _check_finite(equations.running, equations, box, duration)
         if steps is not None or halved == HALVINGS:
@@ -651,8 +651,8 @@ def feedback_law(
                 "the time in which drift or noise cross an interval of the grid. Give more steps, or none"
             )
         count *= 2
-    assert found is not None
-    times, values, inputs, corrections = found
+    assert backward_solution is not None
+    times, values, inputs, corrections = backward_solution
     if backward.beyond > 1:
         warnings.warn(
             f"feedback_law: jumps lead up to {backward.beyond:.2g} cells beyond the grid, where values are extrapolated linearly; "
@@ -750,7 +750,7 @@ def _equations(
                 f"feedback_law: found bounds {low!r} and {high!r} of input {u[k]}; expected the lower one first"
             )
     at_zero = lambda e: ca.substitute(SX(e), u, nothing) if n else SX(e)  # noqa: E731
-    made = _Equations(
+    built = _Equations(
         x,
         t,
         at_zero(drift),
@@ -766,15 +766,15 @@ def _equations(
         tuple(high for _, high in bounds),
     )
     everything = ca.vertcat(
-        made.drift, ca.vec(steering), made.cost, made.linear, ca.vec(curvature), ca.vec(spread), made.rates,
-        *made.changes, made.final, *(SX(bound) for pair in bounds for bound in pair),
+        built.drift, ca.vec(steering), built.cost, built.linear, ca.vec(curvature), ca.vec(spread), built.rates,
+        *built.changes, built.final, *(SX(bound) for pair in bounds for bound in pair),
     )  # fmt: skip
     for symbol in ca.symvar(everything):
         if not any(ca.is_equal(symbol, known) for known in (*ca.vertsplit(x), t)):
             raise InputError(
                 f"feedback_law: found the symbol {symbol} in the expressions; expected states, inputs and `time` only"
             )
-    return made
+    return built
 
 
 def _axes(grid: Sequence[tuple[float, float, int]], equations: _Equations) -> tuple[np.ndarray, ...]:

@@ -42,7 +42,7 @@ class ArmMotion:
     margin: float
 
     @property
-    def complaints(self) -> tuple[str, ...]:
+    def violations(self) -> tuple[str, ...]:
         """What is not kept, pose by pose; empty if all is."""
         out = []
         for k, (off, free) in enumerate(zip(self.residual, self.clearance)):
@@ -94,7 +94,7 @@ def track_frame(
     if mechanism.constraint_names:
         raise InputError(f"track_frame: '{mechanism.name}' has closed loops; expected a tree")
     if obstacles and not hulls:
-        raise InputError("track_frame: found obstacles, but no hulls; expected what is to stay clear of them")
+        raise InputError("track_frame: found obstacles, but no hulls; expected hulls that stay clear of them")
     places = np.zeros((len(targets), 0, 3)) if points is None else np.asarray(points, dtype=float)
     if places.shape != (len(targets), len(frames), 3):
         raise InputError(

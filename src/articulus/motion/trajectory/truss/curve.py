@@ -17,7 +17,7 @@ from articulus.motion.trajectory.truss.nodes import Distances, Truss, member_len
 from articulus.motion.trajectory.truss.settle import settle
 
 POINTS = 61
-"""Points of the curve whose distances from obstacles are looked at."""
+"""Points of the curve whose distances from obstacles are examined."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def follow_curve(
     truss : Truss
         Every bay with six degrees of freedom or more.
     poses : array, (poses, 4, 4)
-        Of the end face, see `Truss.pose`.
+        Poses of the end face, see `Truss.pose`.
     curve : ShapeCurve
     obstacles : sequence of Obstacle
     margin : float [m]
@@ -236,7 +236,7 @@ class _Part:
         self.place = np.full(len(truss.nodes), -1)
         self.place[self.nodes] = np.arange(len(self.nodes))
         rods, self.legs = (self._mine(pairs) for pairs in (truss.rods, truss.legs))
-        self.freedom = 3 * len(self.nodes) - len(rods)
+        self.dof = 3 * len(self.nodes) - len(rods)
         inside = np.isin(rods, self.face).all(1)
         self.rods = rods[~inside]
         self.length = truss.lengths(truss.nodes, self.rods)
@@ -274,9 +274,9 @@ class _Part:
 def _parts(truss: Truss) -> list[_Part]:
     parts = [_Part(truss, k) for k in range(len(truss.bays))]
     for k, part in enumerate(parts):
-        if part.freedom < 6:
+        if part.dof < 6:
             raise InputError(
-                f"follow_curve: bay {k} has {part.freedom} degrees of freedom; expected 6 or more, for any pose of its face. Join bays to one, or use "
+                f"follow_curve: bay {k} has {part.dof} degrees of freedom; expected 6 or more, for any pose of its face. Join bays to one, or use "
                 "track_nodes"
             )
     return parts

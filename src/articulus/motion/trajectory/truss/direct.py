@@ -44,7 +44,7 @@ class TrussMotion:
         return self.truss.lengths(self.nodes)
 
     @property
-    def complaints(self) -> tuple[str, ...]:
+    def violations(self) -> tuple[str, ...]:
         """What is not kept, pose by pose; empty if all is."""
         low, high = self.truss.stroke
         out = []
@@ -72,7 +72,7 @@ def track_nodes(
     ----------
     truss : Truss
     poses : array, (poses, 4, 4)
-        Of the end face, see `Truss.pose`, one near the other.
+        Poses of the end face, see `Truss.pose`, one near the other.
     obstacles : sequence of Obstacle
     margin : float [m]
         Distance of members from obstacles.
@@ -144,7 +144,7 @@ def _equations(truss: Truss, corners: np.ndarray) -> Rows:
 
 
 def _limits(truss: Truss, obstacles: Sequence[Obstacle], margin: float) -> Rows:
-    """Return what is to stay positive: strokes of legs, and distances of members from obstacles less the margin."""
+    """Return what is to stay positive: strokes of legs, and distances of members from obstacles minus the margin."""
     place = np.full(len(truss.nodes), -1)
     place[truss.free] = np.arange(len(truss.free))
     distances = Distances(obstacles) if obstacles else None

@@ -14,7 +14,7 @@ from articulus.errors import InputError
 from articulus.motion.trajectory.obstacles import Obstacle
 
 BETWEEN = 4
-"""Points of a member, beside its ends, whose distances from obstacles are looked at."""
+"""Points of a member, beside its ends, whose distances from obstacles are examined."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class Truss:
     stroke : (float, float) [m]
         Least and largest length of a leg.
     radius : float [m]
-        Of the members, for clearances.
+        Radius of the members, for clearances.
     """
 
     nodes: np.ndarray
@@ -84,7 +84,7 @@ class Truss:
         return np.setdiff1d(np.arange(len(self.nodes)), self.base)
 
     @property
-    def freedom(self) -> int:
+    def dof(self) -> int:
         """Degrees of freedom: coordinates less rods between nodes that move."""
         held = np.isin(self.rods, self.base).all(1).sum()
         return int(3 * len(self.free) - len(self.rods) + held)
@@ -117,7 +117,7 @@ class Truss:
         return (self.nodes[which] - at[:3, 3]) @ at[:3, :3] @ pose[:3, :3].T + pose[:3, 3]
 
     def clearance(self, nodes: np.ndarray, obstacles: Sequence[Obstacle]) -> float:
-        """Return the least distance between members and obstacles, at the points that are looked at [m]."""
+        """Return the least distance between members and obstacles, at the points that are examined [m]."""
         if not obstacles:
             return np.inf
         values, _ = Distances(obstacles)(self.spread @ nodes)
@@ -183,9 +183,9 @@ def octahedral(
     side, height : float [m]
         Edge of the triangles, and their distance at rest.
     stroke : (float, float) [m]
-        Of the legs.
+        Stroke of the legs.
     radius : float [m]
-        Of the members.
+        Radius of the members.
     """
     if bays < 1:
         raise InputError(f"octahedral: found {bays} bays; expected 1 or more")
@@ -231,9 +231,9 @@ def double_octahedral(
     side, height : float [m]
         Edge of all triangles, and length of a bay, at rest.
     stroke : (float, float) [m]
-        Of the legs.
+        Stroke of the legs.
     radius : float [m]
-        Of the members.
+        Radius of the members.
     """
     layers = octahedral(2 * bays, side=side, height=height / 2, stroke=(1e-3, 1e3))
     faces = [(3 * k, 3 * k + 1, 3 * k + 2) for k in range(2 * bays + 1)]

@@ -1,5 +1,9 @@
-"""Components, one file each or one per family (frame sensors, actuator wrappers). `ALL_COMPONENTS` is the list that studies, documentation and tests go by."""
+"""Components, one file each or one per family (frame sensors, actuator wrappers). `ALL_COMPONENTS` is the list that studies, documentation and tests go by.
 
+What surrounds spacecraft in orbit, their parts and their laws of attitude are in `components.spacecraft`.
+"""
+
+from articulus.model.late import name_finder
 from articulus.simulation.loop.component import Component
 from articulus.simulation.loop.components import spacecraft
 from articulus.simulation.loop.components.actuator_wrappers import (
@@ -56,34 +60,7 @@ from articulus.simulation.loop.components.pseudolink import Pseudolink
 from articulus.simulation.loop.components.reaction_wheel import ReactionWheel
 from articulus.simulation.loop.components.resolved_rate import ResolvedRate
 from articulus.simulation.loop.components.servo_constraints import ServoConstraints
-from articulus.simulation.loop.components.spacecraft import (
-    AtmosphericDrag,
-    AttitudeFilter,
-    BDotDamping,
-    ControlMomentGyro,
-    DriftingGyro,
-    GyroSteering,
-    HarmonicGravity,
-    HillPointing,
-    InertialPointing,
-    Magnetometer,
-    Magnetorquer,
-    Microgravity,
-    MomentumDumping,
-    MomentumManagement,
-    MrpFeedback,
-    MrpSteering,
-    QuaternionFeedback,
-    SchmittTrigger,
-    SolarPressure,
-    SpaceEnvironment,
-    StarTracker,
-    SunSensor,
-    Tachometer,
-    ThirdBodies,
-    TorqueAllocation,
-    WheelImbalance,
-)
+from articulus.simulation.loop.components.sliding_friction import SlidingFriction
 from articulus.simulation.loop.components.spring_damper import SpringDamper
 from articulus.simulation.loop.components.state_feedback import StateFeedback
 from articulus.simulation.loop.components.strain_sensor import StrainSensor
@@ -160,6 +137,7 @@ DISTURBANCES = (
     Cable,
     JointFriction,
     BearingFriction,
+    SlidingFriction,
     Drag,
     Buoyancy,
     VaryingGravity,
@@ -170,14 +148,13 @@ DISTURBANCES = (
 
 ALL_COMPONENTS: tuple[type[Component], ...] = (*SENSORS, *CONTROLLERS, *ACTUATORS, *DISTURBANCES)
 
+__getattr__ = name_finder(__name__, "spacecraft")
+
 __all__ = [
     "ALL_COMPONENTS",
     "PD",
     "PID",
     "Accelerometer",
-    "AtmosphericDrag",
-    "AttitudeFilter",
-    "BDotDamping",
     "Backlash",
     "BeamForces",
     "BearingFriction",
@@ -189,11 +166,9 @@ __all__ = [
     "ComputedTorque",
     "Contact",
     "Contacts",
-    "ControlMomentGyro",
     "DeadBand",
     "DeflectionFeedback",
     "Drag",
-    "DriftingGyro",
     "Expression",
     "FirstOrderActuator",
     "ForceSensor",
@@ -202,12 +177,8 @@ __all__ = [
     "FrameVelocity",
     "FrameWrench",
     "GroundContact",
-    "GyroSteering",
-    "HarmonicGravity",
-    "HillPointing",
     "HydraulicCylinder",
     "HydraulicRotary",
-    "InertialPointing",
     "InputShaper",
     "JointFriction",
     "JointRate",
@@ -216,15 +187,8 @@ __all__ = [
     "LinearActuator",
     "LinearController",
     "LinearDrive",
-    "Magnetometer",
-    "Magnetorquer",
     "Measured",
-    "Microgravity",
-    "MomentumDumping",
-    "MomentumManagement",
     "Motor",
-    "MrpFeedback",
-    "MrpSteering",
     "Observer",
     "PiezoPair",
     "PreisachActuator",
@@ -232,32 +196,23 @@ __all__ = [
     "PrescribedForce",
     "ProofMass",
     "Pseudolink",
-    "QuaternionFeedback",
     "RateGyro",
     "RateLimit",
     "ReactionWheel",
     "ResolvedRate",
     "Saturation",
-    "SchmittTrigger",
     "SecondOrderActuator",
     "ServoConstraints",
-    "SolarPressure",
-    "SpaceEnvironment",
+    "SlidingFriction",
     "SpringDamper",
-    "StarTracker",
     "StateFeedback",
     "StrainSensor",
-    "SunSensor",
     "Table",
-    "Tachometer",
-    "ThirdBodies",
     "Thruster",
     "Torque",
-    "TorqueAllocation",
     "TorsionSpring",
     "VaryingGravity",
     "Velocimeter",
-    "WheelImbalance",
     "WhiteNoise",
     "Winch",
 ]

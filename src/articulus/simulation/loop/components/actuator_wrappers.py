@@ -91,7 +91,7 @@ class Saturation(Shaping):
                 "lower",
                 f"{value_of(self.lower):g} above upper = {value_of(self.upper):g}",
                 "lower <= upper",
-                "Are the two exchanged?",
+                "Are the two swapped?",
             )
 
     def shape(self, s: Scope, command: SX) -> SX:
@@ -100,7 +100,7 @@ class Saturation(Shaping):
 
 @dataclass(frozen=True)
 class DeadBand(Shaping):
-    """Zero within +- width, and beyond it the command less the width; see `Shaping`.
+    """Zero within +- width, and beyond it the command minus the width; see `Shaping`.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from articulus.model.mechanism.numbers import Number, as_number, convert, quantity
 from articulus.simulation.loop.component import Disturbance, Scope
-from articulus.simulation.loop.components.checks import at_least, name_after, one_freedom, positive, wrong
+from articulus.simulation.loop.components.checks import at_least, name_after, one_dof, positive, wrong
 from articulus.simulation.loop.components.joint_stop import stop_force, stop_spring
 
 
@@ -60,10 +60,10 @@ class Backlash(Disturbance):
             raise wrong(self, "driver", f"'{self.driver}', the joint itself", "another joint")
 
     def work(self, s: Scope) -> None:
-        one_freedom(s, self, self.joint)
+        one_dof(s, self, self.joint)
         x, rate = s.joint_q(self.joint) - s.number(self.center), s.joint_v(self.joint)
         if self.driver:
-            one_freedom(s, self, self.driver)
+            one_dof(s, self, self.driver)
             ratio = s.number(self.ratio)
             x, rate = x - ratio * s.joint_q(self.driver), rate - ratio * s.joint_v(self.driver)
         half, k = s.number(self.gap) / 2, s.number(self.stiffness)

@@ -19,7 +19,7 @@ from articulus.model.mechanism.numbers import (
 )
 from articulus.simulation.loop.component import Disturbance, Scope
 from articulus.simulation.loop.components.bristle import Bristle
-from articulus.simulation.loop.components.checks import at_least, name_after, one_freedom, positive, wrong
+from articulus.simulation.loop.components.checks import at_least, name_after, one_dof, positive, wrong
 
 
 @dataclass(frozen=True)
@@ -41,15 +41,15 @@ class BearingFriction(Disturbance):
     friction : number [-]
         mu in sliding.
     deflection : number [rad or m]
-        By which the joint gives way before it slides.
+        By which the joint yields before it slides.
     radius : number [m]
-        Of the journal of a revolute joint.
+        Radius of the journal of a revolute joint.
     length : number [m]
-        Of the guide of a prismatic joint, between its ends; 0: moments do not press.
+        Length of the guide of a prismatic joint, between its ends; 0: moments do not press.
     static : number [-]
         mu at break-away; that of sliding if not given.
     damping : number [s]
-        Of the bristles: their damping over their stiffness.
+        Damping of the bristles over their stiffness.
     stribeck_speed : number [rad/s or m/s]
         Speed at which friction has fallen from static to sliding by 63 percent.
     preload : number [N]
@@ -112,7 +112,7 @@ class BearingFriction(Disturbance):
             )
 
     def work(self, s: Scope) -> None:
-        connection = one_freedom(s, self, self.joint)
+        connection = one_dof(s, self, self.joint)
         load = s.state("load", value_of(self.preload))
         s.rate("load", (s.number(self.preload) + self._pressing(s, connection) - load) / s.number(self.lag))
         mu = s.number(self.friction)

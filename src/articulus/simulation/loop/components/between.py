@@ -25,7 +25,7 @@ class FrameLine:
         Direction from the first to the second, ground axes; zero where they meet.
     length : SX [m]
     rate : SX [m/s]
-        Of the length.
+        Rate of the length.
     """
 
     first: str

@@ -21,7 +21,7 @@ class Bristle:
 
         dz/dt = v - s0 |v| z / g(v),   g = c + (s - c) exp(-(v / vs)^2),   f = s0 z + s1 dz/dt + s2 v
 
-    At rest a force below s bends the bristles and is held for ever; in steady sliding f = g sign(v) + s2 v.
+    At rest a force below s bends the bristles and is held forever; in steady sliding f = g sign(v) + s2 v.
     Levels are forces, or coefficients of friction that the caller multiplies with a load.
 
     Attributes

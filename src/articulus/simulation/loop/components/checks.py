@@ -65,7 +65,7 @@ def find_joint(s: Scope, component: Component, joint: str) -> Connection:
     return by_name[joint]
 
 
-def one_freedom(s: Scope, component: Component, joint: str) -> Connection:
+def one_dof(s: Scope, component: Component, joint: str) -> Connection:
     """Return a joint by name, or raise InputError when it has not exactly one degree of freedom."""
     found = find_joint(s, component, joint)
     if found.joint.nv != 1:

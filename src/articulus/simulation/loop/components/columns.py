@@ -12,6 +12,7 @@ from casadi import SX
 
 from articulus.errors import InputError, unlike
 from articulus.model.mechanism import Description
+from articulus.model.mechanism.constraint.time_function import OverTime
 from articulus.model.mechanism.expression import Varying
 from articulus.model.mechanism.numbers import Vector, as_number, as_numbers, values_of
 from articulus.simulation.loop.component import Component, Scope
@@ -34,11 +35,13 @@ def clip(x: SX, lower: Any, upper: Any) -> SX:
 
 
 def as_in_time(x: Any) -> InTime:
-    """Return numbers as a tuple; a Table or functions of time as they are; raise InputError for anything else."""
+    """Return numbers as a tuple; a Table or functions of time as they are, those of paths; raise InputError for anything else."""
     if isinstance(x, Table | TimeFunctions):
         return x
     if (course := TimeFunctions.of(x)) is not None:
         return course
+    if isinstance(x, OverTime):
+        x = x.function()
     if isinstance(x, ca.Function):
         if x.n_in() != 1 or x.numel_in(0) != 1 or x.n_out() != 1 or x.size2_out(0) != 1:
             raise unlike("a function from t to one column", str(x))

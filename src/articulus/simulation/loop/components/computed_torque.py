@@ -21,6 +21,7 @@ from articulus.simulation.loop.components.columns import (
     joints_that_move,
     require_rates,
 )
+from articulus.simulation.loop.components.pseudolink import modal_stiffness, places
 from articulus.simulation.loop.components.tracking import (
     command_joints,
     model_quantity,
@@ -47,6 +48,9 @@ class ComputedTorque(Controller):
 
     the bias h holding the stiffness of the links. The driven joints become double integrators, and the links vibrate.
 
+    With `rigid` the links of the model do not bend: tau = H11 nu + h1 at delta = 0, the slow part of a controller with two sampling
+    rates. The deflection that this holds, -K^-1 (H21 nu + h2), is a signal, about which `DeflectionFeedback` is the fast part.
+
     On a mechanism with constraints the law holds for the named `joints`, as many as it has degrees of freedom; the
     accelerations of all others follow from the constraints, and their forces are zero. The joints must determine the
     others: where they do not (a crank at its dead center when the slider is driven) the forces grow without bound.
@@ -70,11 +74,15 @@ class ComputedTorque(Controller):
     joints : names
         Driven joints, in the order of target and gains; all that move if not given. A mechanism with constraints needs them, each with
         its own actuator in the same order where the run has actuators.
+    rigid : bool
+        Whether the flexible bodies of the model count as rigid; all joints are driven then, and `measured` is of these alone.
     period : number [s]
         Sampling period; continuous if not given.
     name : str
 
-    Source: King 1988, section 4.1, and eqs. 4-5, 4-6 for flexible arms.
+    Signals: with `rigid`, `deflection` by modal coordinate [-].
+
+    Source: King 1988, section 4.1, eqs. 4-5, 4-6 for flexible arms, section 4.9 for rigid links.
     """
 
     kp: Any = quantity("1/s^2", "stiffness over inertia", size="1 or nv")
@@ -92,6 +100,7 @@ class ComputedTorque(Controller):
     model: Description | None = None
     measured: tuple[str, str] | None = None
     joints: tuple[str, ...] = ()
+    rigid: bool = False
     period: float | None = quantity("s", "sampling period; continuous if not given", default=None)
     name: str = "computed_torque"
 
@@ -103,9 +112,14 @@ class ComputedTorque(Controller):
         take_model(self)
         sampling(self)
 
+    def signal_units(self) -> dict[str, str]:
+        return {"deflection": "-"} if self.rigid else {}
+
     def work(self, s: Scope) -> None:
         self._check(s)
-        if s.description.constraints:
+        if self.rigid:
+            self._command_rigid(s)
+        elif s.description.constraints:
             self._command_closed(s)
         else:
             self._command_tree(s)
@@ -133,6 +147,27 @@ class ComputedTorque(Controller):
         H = model_quantity(s, self, "mass_matrix", q)
         moved = -Factorization(H[others, others]).solve(force[others])
         return command_joints(s, self, force[driven] + ca.mtimes(H[driven, others], moved))
+
+    def _command_rigid(self, s: Scope) -> None:
+        """Command what moves the model with straight links, and publish the deflection that it holds."""
+        model = self.model or s.description
+        driven, modal = self._driven(s), places(model)[1]
+        joints, entries = joint_entries(model, driven), self._q_entries(model, driven)
+        q, v, vdot = SX(model.neutral), SX.zeros(model.nv), SX.zeros(model.nv)
+        if self.measured is None:
+            known, speed = self._model_state(s, model)
+            known, speed = known[entries], speed[joints]
+        else:
+            known, speed = present(s, self)
+            if known.numel() != len(joints) or len(entries) != len(joints):
+                raise wrong(
+                    self, "measured", f"{known.numel()} positions", f"{len(joints)}, those of the joints"
+                )
+        q[entries], v[joints] = known, speed
+        vdot[joints] = self._acceleration_demand(s, known, speed)
+        force = model_quantity(s, self, "inverse_dynamics", q, v, vdot)
+        s.write("deflection", -Factorization(modal_stiffness(s, model)).solve(force[modal]))
+        command_joints(s, self, force[joints])
 
     def _driven(self, s: Scope) -> tuple[str, ...]:
         return self.joints or joints_that_move(s.description)
@@ -167,6 +202,8 @@ class ComputedTorque(Controller):
     def _check(self, s: Scope) -> None:
         """Raise InputError unless the law can be kept."""
         d, model = s.description, self.model or s.description
+        if self.rigid:
+            self._check_rigid(d, model)
         if bool(model.constraints) != bool(d.constraints):
             raise wrong(self, "model", f"'{model.name}'", f"one with constraints just as '{d.name}'")
         if d.constraints:
@@ -177,6 +214,16 @@ class ComputedTorque(Controller):
             d.require_independent(joint, f"ComputedTorque '{self.name}', joints")
         require_rates(s, self, self._driven(s))
         self._check_model(d, model, self._driven(s))
+
+    def _check_rigid(self, d: Description, model: Description) -> None:
+        """Raise InputError unless the model is an open arm with flexible bodies whose joints are all driven."""
+        if d.constraints or model.constraints or not model.flexible:
+            found = f"'{model.name}' " + (
+                "without flexible bodies" if not model.flexible else "with constraints"
+            )
+            raise wrong(self, "rigid", found, "an open arm with flexible bodies", "Leave `rigid` out")
+        if self.joints and set(self.joints) != set(joints_that_move(model)):
+            raise wrong(self, "joints", f"{list(self.joints)} with rigid = true", f"all joints, {list(joints_that_move(model))}, or none")  # fmt: skip
 
     def _check_model(self, d: Description, model: Description, driven: tuple[str, ...]) -> None:
         """Raise InputError for a degree of freedom of the model that the mechanism does not have, or one that is driven and not in the model."""
@@ -260,6 +307,6 @@ def degrees_of_freedom(description: Description) -> int | None:
     from articulus.simulation.solve.assembly import assemble
 
     try:
-        return assemble(Mechanism.from_description(description)).freedoms
+        return assemble(Mechanism.from_description(description)).dofs
     except NumericalError:
         return None

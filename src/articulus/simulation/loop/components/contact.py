@@ -15,6 +15,7 @@ from articulus.simulation.loop.components.checks import at_least, check_frame, n
 from articulus.simulation.loop.contact.ground import Surface
 from articulus.simulation.loop.contact.pairs import touches
 from articulus.simulation.loop.contact.patch import SHEAR, Law, MovingFrame, held_states, patch, resistance
+from articulus.simulation.loop.contact.place import moving_frame, placed
 from articulus.simulation.loop.contact.shapes import HeightField, Plane, Shape
 from articulus.simulation.loop.contact.solid import sizes_of, solid
 
@@ -93,29 +94,30 @@ class Contact(Disturbance):
         at_least(self, 0.0, dissipation=self.dissipation, friction=self.friction, rolling=self.rolling)
 
     def work(self, s: Scope) -> None:
-        first, second = (_moving(s, self, shape) for shape in (self.first, self.second))
+        first, second = (_checked(s, self, shape) for shape in (self.first, self.second))
         carriers = [s.description.carrier(shape.frame)[0] for shape in (self.first, self.second)]
         if carriers[0] == carriers[1]:
             raise wrong(self, "second", f"both shapes on '{carriers[0]}'", "shapes of two bodies")
         solids = [_place(s, shape, at) for shape, at in ((self.first, first), (self.second, second))]
-        found = touches((type(self.first), type(self.second)), *solids)
+        touch = touches((type(self.first), type(self.second)), *solids)
         law = self._law(s)
-        at = patch(found, first, second, law)
-        kept = held_states(self.friction != 0.0, self.rolling != 0.0, len(found) > 1)
+        at = patch(touch, first, second, law)
+        kept = held_states(self.friction != 0.0, self.rolling != 0.0, len(touch) > 1)
         states = {name: s.state(name, (0.0,) * size) for name, size in kept.items()}
-        held = resistance(at, first, second, law, states)
-        for name, rate in held.rates.items():
+        friction = resistance(at, first, second, law, states)
+        for name, rate in friction.rates.items():
             s.rate(name, rate)
         s.stores(at.stored + sum(law.bristles()[name] * ca.sumsqr(z) / 2 for name, z in states.items()))
-        s.dissipates(at.lost + held.lost)
-        total = at.force + held.force
-        s.meets(lambda: [(-each.depth, self._size(s)) for each in found])
+        s.dissipates(at.lost + friction.lost)
+        total = at.force + friction.force
+        s.meets(lambda: [(-each.depth, self._size(s)) for each in touch])
         s.write("force", total)
         s.write("point", at.center)
-        s.write("depth", ca.mmax(ca.vertcat(*(each.depth for each in found))))
-        for shape, body, sign in ((self.first, first, 1), (self.second, second, -1)):
+        s.write("depth", ca.mmax(ca.vertcat(*(each.depth for each in touch))))
+        for shape, sign in ((self.first, 1), (self.second, -1)):
             if s.description.carrier(shape.frame)[0] != GROUND:
-                turning = held.moment + at.moment + ca.cross(at.center - body.o, total)
+                body = moving_frame(s, shape.frame).o
+                turning = friction.moment + at.moment + ca.cross(at.center - body, total)
                 s.wrench(shape.frame, sign * ca.vertcat(turning, total))
 
     def _size(self, s: Scope) -> SX:
@@ -131,13 +133,9 @@ class Contact(Disturbance):
         return Law(k, a, mu, shear, T, rolling, s.number(self.first.bound))  # type: ignore[attr-defined]
 
 
-def _moving(s: Scope, component: Contact, shape: Shape) -> MovingFrame:
+def _checked(s: Scope, component: Contact, shape: Shape) -> MovingFrame:
     check_frame(s, component, shape.frame)
-    if shape.frame == GROUND:
-        return MovingFrame(SX.zeros(3), SX.eye(3), SX.zeros(3), SX.zeros(3))
-    pose = s.ask("pose", s.q, frames=[shape.frame])
-    twist = s.ask("velocity", s.q, s.v, frames=[shape.frame])
-    return MovingFrame(pose[:3, 3], pose[:3, :3], twist[:3], twist[3:])
+    return placed(s, shape)
 
 
 def _place(s: Scope, shape: Shape, at: MovingFrame) -> Any:

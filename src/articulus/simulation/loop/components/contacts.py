@@ -15,9 +15,21 @@ from articulus.model.mechanism.numbers import Number, as_number, convert, quanti
 from articulus.simulation.loop.component import Disturbance, Scope
 from articulus.simulation.loop.components.checks import at_least, check_frame, positive, wrong
 from articulus.simulation.loop.contact.cores import length
-from articulus.simulation.loop.contact.crowd import Kind, highest, kind_of, numbers, states_of, swept
+from articulus.simulation.loop.contact.crowd import (
+    Kind,
+    highest,
+    kind_of,
+    numbers,
+    states_of,
+    swept,
+    written_out,
+)
 from articulus.simulation.loop.contact.patch import SHEAR
+from articulus.simulation.loop.contact.place import moving_frame, placed
 from articulus.simulation.loop.contact.shapes import HeightField, Plane, Shape
+
+WRITTEN_OUT = 24
+"""Pairs of one kind on planes up to which they are written out."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +40,7 @@ class Contacts(Disturbance):
     not meet; native code passes it over then.
 
     Friction that holds needs 3 states for each pair (4 where it touches at several points, 3 more with resistance to rolling),
-    near or far. With `slip_speed` it has none and gives way slowly under load, T = -mu N v / sqrt(v^2 + v_s^2): for heaps of
+    near or far. With `slip_speed` it has none and yields slowly under load, T = -mu N v / sqrt(v^2 + v_s^2): for heaps of
     many shapes that need not rest.
 
     Parameters
@@ -39,6 +51,8 @@ class Contacts(Disturbance):
         As in `Contact`, of every pair.
     shear, shear_damping, rolling : numbers [N/m, s, m]
         As in `Contact`.
+    among : sequence of pairs of numbers
+        Which shapes may touch, by their places in `shapes`. Not given: all that are on different bodies.
     slip_speed : number [m/s]
         v_s, at which friction without states has reached 71 percent. Not given: friction holds.
     name : str
@@ -59,6 +73,9 @@ class Contacts(Disturbance):
         "m/s", "speed at which friction without states has reached 71 percent", default=None
     )
     name: str = "contacts"
+    among: tuple[tuple[float, ...], ...] | None = quantity(
+        "-", "pairs that may touch, by the places of their shapes", size="rows x 2", default=None
+    )
 
     type_name = "contacts"
     signals: ClassVar = {"force": "N", "touching": "-", "point": "m", "push": "N"}
@@ -78,23 +95,36 @@ class Contacts(Disturbance):
                 convert(self, **{name: as_number})
                 positive(self, **{name: getattr(self, name)})
         at_least(self, 0.0, dissipation=self.dissipation, friction=self.friction, rolling=self.rolling)
+        if self.among is not None:
+            object.__setattr__(self, "among", tuple(tuple(int(k) for k in pair) for pair in self.among))
+            for pair in self.among:
+                if len(pair) != 2 or pair[0] == pair[1] or not all(0 <= k < len(self.shapes) for k in pair):
+                    expected = f"pairs of different numbers from 0 to {len(self.shapes) - 1}"
+                    raise wrong(self, "among", f"{pair}", expected)
 
     def work(self, s: Scope) -> None:
         for shape in self.shapes:
             check_frame(s, self, shape.frame)
         every = self._touchable(s.description)
-        names = list(dict.fromkeys(shape.frame for shape in self.shapes))
-        frames = [names.index(shape.frame) for shape in self.shapes]
-        moving = ca.densify(ca.vertcat(*(_state(s, name) for name in names)))
+        places = {_place(shape): shape for shape in self.shapes}
+        frames = [list(places).index(_place(shape)) for shape in self.shapes]
+        moving = ca.densify(ca.vertcat(*(_state(s, shape) for shape in places.values())))
         columns = [numbers(shape, s.number) for shape in self.shapes]
         starts = np.cumsum([0, *(column.numel() for column in columns)]).tolist()
         sizes, law = ca.densify(ca.vertcat(*columns)), self._law(s)
         wrenches, account = SX.zeros(6 * len(self.shapes)), SX.zeros(3)
         points, pushes = dict[tuple[int, int], SX](), dict[tuple[int, int], SX]()
         for kinds, pairs in self._by_kind(every).items():
-            function = swept(kinds, self.holds, self.rolling != 0.0, frames, starts, pairs)
             z = self._states(s, kinds, pairs)
-            on, more, rates, where, found = function.call([moving, sizes, law, z], False, True)
+            given, which = (
+                [moving, sizes, law, z],
+                (kinds, self.holds, self.rolling != 0.0, frames, starts, pairs),
+            )
+            if kinds[1] is Plane and len(pairs) <= WRITTEN_OUT:
+                found_here = written_out(*which, given)
+            else:
+                found_here = swept(*which).call(given, False, True)
+            on, more, rates, where, found = found_here
             wrenches, account = wrenches + on, account + more
             if z.numel():
                 s.rate(_name(pairs), rates - z / law[4])
@@ -103,7 +133,8 @@ class Contacts(Disturbance):
         each = ca.vertsplit(wrenches, 6)
         for shape, wrench in zip(self.shapes, each):
             if s.description.carrier(shape.frame)[0] != GROUND:
-                s.wrench(shape.frame, wrench)
+                arm = placed(s, shape).o - moving_frame(s, shape.frame).o
+                s.wrench(shape.frame, ca.vertcat(wrench[:3] + ca.cross(arm, wrench[3:]), wrench[3:]))
         s.meets(lambda: self._gaps(s, every))
         s.write("force", ca.vertcat(*(wrench[3:] for wrench in each)))
         s.write("touching", account[2])
@@ -114,10 +145,10 @@ class Contacts(Disturbance):
 
     def _gaps(self, s: Scope, pairs: list[tuple[int, int]]) -> list[tuple[SX, SX]]:
         """Return the gaps between the balls around the shapes of each pair, or between a ball and a surface."""
-        poses = {shape.frame: _state(s, shape.frame) for shape in self.shapes}
+        poses = {_place(shape): _state(s, shape) for shape in self.shapes}
         out = []
         for i, j in pairs:
-            (a, b), own = (poses[self.shapes[k].frame] for k in (i, j)), s.number(self.shapes[i].bound)  # type: ignore[attr-defined]
+            (a, b), own = (poses[_place(self.shapes[k])] for k in (i, j)), s.number(self.shapes[i].bound)  # type: ignore[attr-defined]
             if isinstance(self.shapes[j], Plane | HeightField):
                 out.append((ca.dot(b[15:18], a[:3] - b[:3]) - highest(self.shapes[j]) - own, own))
             else:
@@ -132,11 +163,13 @@ class Contacts(Disturbance):
 
     def pairs(self, description: Description) -> list[tuple[int, int]]:
         """Return the pairs that may touch, by the numbers of their shapes: solids before planes and height fields."""
+        count = len(self.shapes)
+        chosen = itertools.combinations(range(count), 2) if self.among is None else self.among
         bodies = [description.carrier(shape.frame)[0] for shape in self.shapes]
         flat = [isinstance(shape, Plane | HeightField) for shape in self.shapes]
         return [
             (j, i) if flat[i] else (i, j)
-            for i, j in itertools.combinations(range(len(self.shapes)), 2)
+            for i, j in ((int(i), int(j)) for i, j in chosen)
             if bodies[i] != bodies[j] and not (flat[i] and flat[j])
         ]
 
@@ -174,10 +207,12 @@ def _name(pairs: list[tuple[int, int]]) -> str:
     return "held {} {}".format(*pairs[0])
 
 
-def _state(s: Scope, frame: str) -> SX:
-    """Return origin, angular velocity, velocity and axes of a frame, ground axes."""
-    if frame == GROUND:
-        return ca.vertcat(SX.zeros(9), ca.vec(SX.eye(3)))
-    pose = s.ask("pose", s.q, frames=[frame])
-    twist = s.ask("velocity", s.q, s.v, frames=[frame])
-    return ca.densify(ca.vertcat(pose[:3, 3], twist, ca.vec(pose[:3, :3])))
+def _state(s: Scope, shape: Shape) -> SX:
+    """Return origin, angular velocity, velocity and axes of a shape, ground axes."""
+    at = placed(s, shape)
+    return ca.densify(ca.vertcat(at.o, at.omega, at.v, ca.vec(ca.densify(at.R))))
+
+
+def _place(shape: Shape) -> tuple[str, tuple[float, ...], tuple[float, ...]]:
+    """Return what shapes that move together have in common."""
+    return shape.frame, shape.xyz, shape.quaternion

@@ -52,7 +52,7 @@ class HydraulicCylinder(Actuator):
     tank : number [Pa]
         P_t.
     relief : number [Pa]
-        Of each chamber; the supply if not given.
+        Relief of each chamber; the supply if not given.
     relief_gain : number [m^3/(s Pa)]
         k_r.
     leakage : number [m^3/(s Pa)]
@@ -60,13 +60,13 @@ class HydraulicCylinder(Actuator):
     bulk_modulus : number [Pa]
         beta.
     dead_volume : number [m^3]
-        Of each chamber and its line with the piston at its end.
+        Dead volume of each chamber and its line with the piston at its end.
     damping : number [N s/m]
         Viscous friction.
     dead_band : number [-]
         Command below which the valve is closed; beyond it the opening starts from 0 and is 1 at full command.
     stop_stiffness : number [N/m]
-        Of the end stops.
+        Stiffness of the end stops.
     stop_damping : number [N s/m]
     pressures : two numbers [Pa]
         At the start.

@@ -11,7 +11,7 @@ from casadi import SX
 from articulus.model.mechanism.expression import Varying
 from articulus.model.mechanism.numbers import Number, as_number, convert, quantity, value_of
 from articulus.simulation.loop.component import Actuator, Scope
-from articulus.simulation.loop.components.checks import at_least, name_after, one_freedom, positive, wrong
+from articulus.simulation.loop.components.checks import at_least, name_after, one_dof, positive, wrong
 from articulus.simulation.loop.components.columns import clip, plain
 from articulus.simulation.loop.components.orifice import orifice_root
 
@@ -33,7 +33,7 @@ class HydraulicRotary(Actuator):
         p_in'  = beta_v (Q_in - v D G),  p_out' = beta_v (v D G - Q_out)
         torque = (p_in - p_out) (D / 8) G - beta_m v
 
-    Below a pressure drop of 1 psi the root gives way to a parabola with a finite slope at zero (`LAMINAR`).
+    Below a pressure drop of 1 psi the root yields to a parabola with a finite slope at zero (`LAMINAR`).
     Pressures stay between P_e and P_s: beyond them only a rate inwards counts, and what a step has run over is taken
     back in the next. The numbers are those of the source, whose units are mixed (psi, cm); 8 stands for the
     conversion of lbf in to N m.
@@ -125,7 +125,7 @@ class HydraulicRotary(Actuator):
             )
 
     def drive(self, s: Scope, command: SX) -> None:
-        one_freedom(s, self, self.joint)
+        one_dof(s, self, self.joint)
         v, G, D = s.joint_v(self.joint), s.number(self.gear), s.number(self.displacement)
         low, high = s.number(self.exhaust), s.number(self.supply)
         p = s.state("pressures", self.pressures)

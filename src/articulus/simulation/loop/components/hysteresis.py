@@ -33,7 +33,7 @@ class Hysteresis(Shaping):
     ----------
     actuator : Actuator or str
     bandwidth : number [rad/s]
-        Of the amplifier, which charges the actuator, without feedback.
+        Bandwidth of the amplifier, which charges the actuator, without feedback.
     bias : number [unit of the command]
         Drive about which an electrostrictive actuator works, whose strain is quadratic in the whole drive: (bias + w)^2 / (2 bias) less
         its value at rest. Infinite for a piezoelectric one.
@@ -163,7 +163,7 @@ class PreisachActuator(Hysteresis):
     extent : number [unit of the command]
         Drive at which all relays are switched.
     part : number [-]
-        Of the strain that the relays make.
+        Part of the strain that the relays make.
     plays : int
         Half widths that stand for all.
 

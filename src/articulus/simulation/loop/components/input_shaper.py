@@ -64,7 +64,7 @@ class InputShaper(Controller):
 
     @staticmethod
     def of(shaper: Any, period: float, **fields: Any) -> InputShaper:
-        """Return the component that a shaper, such as `control.zvd(...)`, is with a sampling period [s]."""
+        """Return the component that a shaper, such as `control.filters.zvd(...)`, is with a sampling period [s]."""
         return InputShaper(shaper.times, shaper.amplitudes, period, **fields)
 
     def work(self, s: Scope) -> None:

@@ -15,7 +15,7 @@ from articulus.model.mechanism.numbers import (
 )
 from articulus.simulation.loop.component import Disturbance, Scope
 from articulus.simulation.loop.components.bristle import Bristle
-from articulus.simulation.loop.components.checks import at_least, name_after, one_freedom, positive, wrong
+from articulus.simulation.loop.components.checks import at_least, name_after, one_dof, positive, wrong
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class JointFriction(Disturbance):
     coulomb : number [N m or N]
         Friction in sliding.
     stiffness : number [N m/rad or N/m]
-        Of the bristles; the joint moves by static / stiffness before it breaks away.
+        Stiffness of the bristles; the joint moves by static / stiffness before it breaks away.
     static : number [N m or N]
         Friction at break-away; that of sliding if not given.
     damping : number [N m s/rad or N s/m]
-        Of the bristles; without it the joint swings on its bristles when it comes to rest.
+        Damping of the bristles; without it the joint swings on its bristles when it comes to rest.
     stribeck_speed : number [rad/s or m/s]
         Speed at which friction has fallen from static to sliding by 63 percent.
     viscous : number [N m s/rad or N s/m]
@@ -79,7 +79,7 @@ class JointFriction(Disturbance):
             )
 
     def work(self, s: Scope) -> None:
-        one_freedom(s, self, self.joint)
+        one_dof(s, self, self.joint)
         coulomb = s.number(self.coulomb)
         law = Bristle(
             coulomb,

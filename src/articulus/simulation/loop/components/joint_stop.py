@@ -18,7 +18,7 @@ from articulus.model.mechanism.numbers import (
     value_of,
 )
 from articulus.simulation.loop.component import Disturbance, Scope
-from articulus.simulation.loop.components.checks import at_least, name_after, one_freedom, positive, wrong
+from articulus.simulation.loop.components.checks import at_least, name_after, one_dof, positive, wrong
 
 
 def stop_force(x: SX, rate: SX, lower: Any, upper: Any, stiffness: SX, damping: SX) -> SX:
@@ -75,7 +75,7 @@ class JointStop(Disturbance):
         at_least(self, 0.0, damping=self.damping)
 
     def work(self, s: Scope) -> None:
-        limits = one_freedom(s, self, self.joint).limits
+        limits = one_dof(s, self, self.joint).limits
         lower = self.lower if self.lower is not None else (*limits.lower, -math.inf)[0]
         upper = self.upper if self.upper is not None else (*limits.upper, math.inf)[0]
         low, high = value_of(lower), value_of(upper)

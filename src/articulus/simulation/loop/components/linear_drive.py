@@ -19,7 +19,7 @@ from articulus.model.mechanism.numbers import (
     value_of,
 )
 from articulus.simulation.loop.component import Actuator, Scope
-from articulus.simulation.loop.components.checks import name_after, one_freedom, wrong
+from articulus.simulation.loop.components.checks import name_after, one_dof, wrong
 from articulus.simulation.loop.components.columns import clip, column
 from articulus.simulation.loop.components.tracking import names
 
@@ -28,7 +28,7 @@ from articulus.simulation.loop.components.tracking import names
 class LinearDrive(Actuator):
     """Force f = gain u + offset - stiffness s - damping ds/dt within bounds, with s = sum of ratio q over its joints.
 
-    Each joint gets ratio f. One joint: a geared motor, or a position servo (gain = stiffness, u = wanted position).
+    Each joint gets ratio f. One joint: a geared motor, or a position servo (gain = stiffness, u = desired position).
     Several: a cable over pulleys (a fixed tendon of MJCF) or a differential.
 
     Parameters
@@ -41,7 +41,7 @@ class LinearDrive(Actuator):
     offset : number [N m or N]
         Force without command at s = 0.
     stiffness, damping : number
-        Of a spring and a damper within the drive.
+        Stiffness and damping of a spring and a damper within the drive.
     lower, upper : number [N m or N]
         Bounds of the force.
     name : str
@@ -79,7 +79,7 @@ class LinearDrive(Actuator):
 
     def drive(self, s: Scope, command: SX) -> None:
         for joint in self.joints:
-            one_freedom(s, self, joint)
+            one_dof(s, self, joint)
         ratios = column(s, self, "ratios", len(self.joints))
         position = ca.dot(ratios, ca.vertcat(*map(s.joint_q, self.joints)))
         rate = ca.dot(ratios, ca.vertcat(*map(s.joint_v, self.joints)))

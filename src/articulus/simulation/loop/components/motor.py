@@ -10,7 +10,7 @@ from casadi import SX
 
 from articulus.model.mechanism.numbers import Number, as_number, convert, quantity, value_of
 from articulus.simulation.loop.component import Actuator, Scope
-from articulus.simulation.loop.components.checks import at_least, name_after, one_freedom, positive
+from articulus.simulation.loop.components.checks import at_least, name_after, one_dof, positive
 from articulus.simulation.loop.components.columns import clip
 
 
@@ -35,7 +35,7 @@ class Motor(Actuator):
         L; 0: the current follows the voltage at once.
     back_emf : number [V s/rad]
         ke; equal to kt (in these units) if not given.
-    voltage : number [V]
+    voltage_limit : number [V]
         Largest voltage either way.
     name : str
         "<joint>_motor" if not given.
@@ -51,7 +51,7 @@ class Motor(Actuator):
     back_emf: Number | None = quantity(
         "V s/rad", "back-EMF constant; the torque constant if not given", default=None
     )
-    voltage: Number = quantity("V", "largest voltage either way", default=math.inf)
+    voltage_limit: Number = quantity("V", "largest voltage either way", default=math.inf)
     name: str = ""
 
     type_name = "motor"
@@ -61,17 +61,17 @@ class Motor(Actuator):
     def __post_init__(self) -> None:
         if self.back_emf is None:
             object.__setattr__(self, "back_emf", self.torque_constant)
-        numbers = ("ratio", "torque_constant", "resistance", "inductance", "back_emf", "voltage")
+        numbers = ("ratio", "torque_constant", "resistance", "inductance", "back_emf", "voltage_limit")
         convert(self, **dict.fromkeys(numbers, as_number))
         name_after(self, self.joint)
         positive(self, resistance=self.resistance)
-        at_least(self, 0.0, inductance=self.inductance, voltage=self.voltage)
+        at_least(self, 0.0, inductance=self.inductance, voltage_limit=self.voltage_limit)
 
     def drive(self, s: Scope, command: SX) -> None:
-        one_freedom(s, self, self.joint)
+        one_dof(s, self, self.joint)
         ratio, kt, ke = (s.number(x) for x in (self.ratio, self.torque_constant, self.back_emf or 0.0))
-        if math.isfinite(value_of(self.voltage)):
-            limit = s.number(self.voltage)
+        if math.isfinite(value_of(self.voltage_limit)):
+            limit = s.number(self.voltage_limit)
             command = clip(command, -limit, limit)
         current = self._current(s, command - ke * ratio * s.joint_v(self.joint))
         s.write("current", current)

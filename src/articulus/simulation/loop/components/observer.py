@@ -31,7 +31,7 @@ class Observer:
     A, B, C, L : matrices, (n, n), (n, m), (p, n), (n, p)
         L by pole placement or from `control.lqe` (continuous) or `control.dlqe` (sampled).
     measured : names
-        Signals that make up y, one after the other; "q" and "v" are the true ones.
+        Signals that make up y, one after another; "q" and "v" are the true ones.
     D : matrix, (p, m)
         Zero if not given.
     y0 : numbers

@@ -31,7 +31,7 @@ class PiezoPair(Actuator):
         Frames on stations of the body, where the patches begin and end.
     gain : number [N m/V]
         Moment by voltage.
-    voltage : number [V]
+    voltage_limit : number [V]
         Largest voltage either way.
     axis : three numbers [-]
         Axis of bending, a unit vector in the first frame.
@@ -44,7 +44,7 @@ class PiezoPair(Actuator):
     first: str
     second: str
     gain: Number = quantity("N m/V", "moment by voltage")
-    voltage: Number = quantity("V", "largest voltage either way", default=math.inf)
+    voltage_limit: Number = quantity("V", "largest voltage either way", default=math.inf)
     axis: tuple[float, float, float] = quantity(
         "-", "axis of bending in the first frame", size="3", default=(0.0, 0.0, 1.0)
     )
@@ -55,15 +55,15 @@ class PiezoPair(Actuator):
     command_in: ClassVar = "V"
 
     def __post_init__(self) -> None:
-        convert(self, gain=as_number, voltage=as_number)
+        convert(self, gain=as_number, voltage_limit=as_number)
         object.__setattr__(self, "axis", unit_axis("PiezoPair", self.axis))
         name_after(self, self.first)
-        at_least(self, 0.0, voltage=self.voltage)
+        at_least(self, 0.0, voltage_limit=self.voltage_limit)
 
     def drive(self, s: Scope, command: SX) -> None:
         StationPair.find(s, self, self.first, self.second, self.axis)
-        if math.isfinite(value_of(self.voltage)):
-            limit = s.number(self.voltage)
+        if math.isfinite(value_of(self.voltage_limit)):
+            limit = s.number(self.voltage_limit)
             command = clip(command, -limit, limit)
         moment = s.number(self.gain) * command
         n = ca.mtimes(s.ask("pose", s.q, frames=[self.first])[:3, :3], ca.DM(self.axis))

@@ -113,7 +113,10 @@ class Pseudolink(Controller):
         force = ca.mtimes(authority, nu - arm.drift) + bias[joints] - ca.mtimes(across, solved[:, n])
         loads = ca.mtimes(H21, nu - arm.drift) + bias[modal]
         s.write("angles", arm.angles)
-        s.write("deflection", q[modal] - Factorization(self._stiffness(s)).solve(loads))
+        s.write(
+            "deflection",
+            q[modal] - Factorization(modal_stiffness(s, self.model or s.description)).solve(loads),
+        )
         s.write("authority", ca.vec(ca.densify(authority)))
         s.command(spread(s, self, force, joints))
 
@@ -160,7 +163,7 @@ class Pseudolink(Controller):
                 if self.angular
                 else "Name the ends of the links, or let orientations count: angular = true"
             )
-            raise wrong(self, "tip", f"{list(self.tip)}, whose places tell {rank} of {len(joints)} joints", "frames that tell all", hint)  # fmt: skip
+            raise wrong(self, "tip", f"{list(self.tip)}, whose positions determine {rank} of {len(joints)} joints", "frames that determine all", hint)  # fmt: skip
 
     @property
     def _rows(self) -> slice:
@@ -203,11 +206,6 @@ class Pseudolink(Controller):
         pushed = {f: (ca.mtimes(bent[f], v) - ca.mtimes(turned[f], speed))[self._rows] for f in own}
         return _Rigid(angles, speed[joints], moves, ca.solve(W, ca.densify(along(own, pushed))))
 
-    def _stiffness(self, s: Scope) -> SX:
-        """Return the stiffness of all modal coordinates."""
-        held = [b.modes for b in (self.model or s.description).bodies if b.modes is not None]
-        return ca.diagcat(*(ca.densify(sparse(BodyData(m, s.number).integrals.stiffness)) for m in held))
-
 
 @dataclass(frozen=True)
 class _Rigid:
@@ -231,6 +229,12 @@ def places(description: Description) -> tuple[list[int], list[int]]:
     slices = [description.mode_slices(b.name)[0] for b in description.bodies if b.modes is not None]
     modal = [k for at in slices for k in range(at.start, at.stop)]
     return [k for k in range(description.nv) if k not in modal], modal
+
+
+def modal_stiffness(s: Scope, description: Description) -> SX:
+    """Return the stiffness of all modal coordinates, in the order of `places`."""
+    held = [b.modes for b in description.bodies if b.modes is not None]
+    return ca.diagcat(*(ca.densify(sparse(BodyData(m, s.number).integrals.stiffness)) for m in held))
 
 
 def spread(s: Scope, component: Controller, force: SX, joints: Sequence[int]) -> SX:

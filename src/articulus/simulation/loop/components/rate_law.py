@@ -45,7 +45,7 @@ class RateLaw(Controller):
     Source: Wong 1991, section 5.4.3, eq. 5.5.
     """
 
-    command: Any = quantity("see mode", "what the operator asks for", size="1 or joints")
+    command: Any = quantity("see mode", "command of the operator", size="1 or joints")
     kp: Any = quantity("1/rad or 1/m", "command by position error", size="1 or joints")
     kd: Any = quantity("s/rad or s/m", "command by rate error", size="1 or joints")
     period: float = quantity("s", "sampling period")

@@ -37,9 +37,9 @@ class ReactionWheel(Actuator):
         J, about the axis.
     axis : three numbers [-]
         Unit vector in the frame.
-    largest_torque : number [N m]
+    torque_limit : number [N m]
         Bound of the motor's torque.
-    largest_speed : number [rad/s]
+    speed_limit : number [rad/s]
         Speed in the bearing beyond which the motor does not accelerate the rotor any more.
     friction : number [N m s/rad]
         c, viscous friction of the bearing.
@@ -56,8 +56,8 @@ class ReactionWheel(Actuator):
     axis: tuple[float, float, float] = quantity(
         "-", "unit vector in the frame", size="3", default=(0.0, 0.0, 1.0)
     )
-    largest_torque: Number = quantity("N m", "bound of the motor's torque", default=math.inf)
-    largest_speed: Number = quantity(
+    torque_limit: Number = quantity("N m", "bound of the motor's torque", default=math.inf)
+    speed_limit: Number = quantity(
         "rad/s", "speed beyond which the motor does not accelerate", default=math.inf
     )
     friction: Number = quantity("N m s/rad", "viscous friction of the bearing", default=0.0)
@@ -69,22 +69,22 @@ class ReactionWheel(Actuator):
     command_in: ClassVar = "N m"
 
     def __post_init__(self) -> None:
-        numbers = ("inertia", "largest_torque", "largest_speed", "friction", "momentum")
+        numbers = ("inertia", "torque_limit", "speed_limit", "friction", "momentum")
         convert(self, **dict.fromkeys(numbers, as_number))
         object.__setattr__(self, "axis", unit_axis("ReactionWheel", self.axis))
         name_after(self, self.frame)
         positive(self, inertia=self.inertia)
         at_least(self, 0.0, **{n: getattr(self, n) for n in numbers[1:4]})
         speed = abs(value_of(self.momentum)) / value_of(self.inertia)
-        if speed > value_of(self.largest_speed):
-            limit = value_of(self.largest_speed) * value_of(self.inertia)
+        if speed > value_of(self.speed_limit):
+            limit = value_of(self.speed_limit) * value_of(self.inertia)
             raise wrong(
                 self, "momentum", f"{value_of(self.momentum):g}", f"at most {limit:g}, the largest speed"
             )
 
     def drive(self, s: Scope, command: SX) -> None:
         check_frame(s, self, self.frame)
-        J, limit = s.number(self.inertia), s.number(self.largest_torque)
+        J, limit = s.number(self.inertia), s.number(self.torque_limit)
         n = ca.mtimes(s.ask("pose", s.q, frames=[self.frame])[:3, :3], ca.DM(self.axis))
         omega = s.ask("velocity", s.q, s.v, frames=[self.frame])[:3]
         H = s.state("momentum", value_of(self.momentum))
@@ -101,7 +101,7 @@ class ReactionWheel(Actuator):
 
     def _motor(self, s: Scope, torque: SX, speed: SX) -> SX:
         """Return the torque of the motor, none that would accelerate the rotor beyond its largest speed."""
-        if math.isinf(value_of(self.largest_speed)):
+        if math.isinf(value_of(self.speed_limit)):
             return torque
-        beyond = ca.logic_and(ca.fabs(speed) >= s.number(self.largest_speed), torque * speed > 0)
+        beyond = ca.logic_and(ca.fabs(speed) >= s.number(self.speed_limit), torque * speed > 0)
         return ca.if_else(beyond, 0, torque)

@@ -19,7 +19,7 @@ class ResolvedRate(RateLaw):
     """Four rates as commanded: radial, tangential and vertical velocity of a point, and pitch rate of a tool.
 
     Cylindrical coordinates are about the ground's z axis. The pitch rate counts from radial to vertical. Joint
-    rates follow from the Jacobians at the wanted position, which must not be singular (point on the z axis, arm
+    rates follow from the Jacobians at the desired position, which must not be singular (point on the z axis, arm
     stretched). For mechanisms with four degrees of freedom and no constraints; see `RateLaw` for the other numbers and the law.
 
     Parameters

@@ -17,7 +17,7 @@ from articulus.errors import ModelError
 from articulus.model.mechanism import Constraint, Description
 from articulus.model.mechanism.numbers import as_number, convert, quantity, value_of
 from articulus.simulation.loop.component import Controller, Scope
-from articulus.simulation.loop.components.checks import at_least, one_freedom, positive, sampling, wrong
+from articulus.simulation.loop.components.checks import at_least, one_dof, positive, sampling, wrong
 from articulus.simulation.loop.components.tracking import names
 
 
@@ -89,7 +89,7 @@ class ServoConstraints(Controller):
     def work(self, s: Scope) -> None:
         whole = self.with_program(s.description)
         for joint in self.joints:
-            one_freedom(s, self, joint)
+            one_dof(s, self, joint)
         parameters = ca.vertcat(SX(0, 1), *map(s.number, whole.parameters))
         force = self._law(whole)(s.q, s.v, s.t, parameters, *self._gains(s))
         if self.arrival is not None:

@@ -41,7 +41,8 @@ class StateFeedback(Controller):
     Parameters
     ----------
     K : matrix, (m, n), or casadi.Function of t
-        Gain, from `control.lqr` or `control.place` on a linear model (`Mechanism.linearize` has these states).
+        Gain, from `control.lqr` or `control.place` on a linear model (`Mechanism.linearize` has these states). A function of t has a column for
+        each entry of (q, v), also where joints have quaternions.
     x0 : numbers, Table or casadi.Function of t
         Operating point or course, (q, v); one number for all or one each.
     u0 : numbers, Table or casadi.Function of t
@@ -93,7 +94,12 @@ class StateFeedback(Controller):
 
     def _deviation(self, s: Scope) -> SX:
         if self.observer is None:
-            x = ca.vertcat(*all_coordinates(s, self))
+            # a gain over time knows the coordinates of joints whose velocities are not their rates
+            x = (
+                ca.vertcat(s.q, s.v)
+                if isinstance(self.K, ca.Function)
+                else ca.vertcat(*all_coordinates(s, self))
+            )
             return x - at_time(s, self, "x0", x.numel())
         keep = s.state if self.period is None else s.memory
         deviation = keep("estimate", self.observer.start())

@@ -24,7 +24,7 @@ class StationPair:
     Attributes
     ----------
     modes : Modes
-        Of the body that carries both.
+        Modes of the body that carries both.
     eta : slice
         The places of its modal coordinates in q.
     turning : SX, (n,) [rad]

@@ -20,7 +20,7 @@ from articulus.simulation.loop.components.columns import clip
 class Thruster(Actuator):
     """A force at a frame's origin along an axis of that frame: it turns with its body. The command is the thrust.
 
-    A thruster pushes one way; `smallest` below zero makes a propeller, which may reverse. The mass that is thrown out
+    A thruster pushes one way; `lower` below zero makes a propeller, which may reverse. The mass that is thrown out
     is not taken off the body.
 
     Parameters
@@ -29,7 +29,7 @@ class Thruster(Actuator):
         Body or frame that carries the thruster, at the point where it pushes.
     axis : three numbers [-]
         Direction of the force on the body, a unit vector in the frame.
-    largest, smallest : number [N]
+    upper, lower : number [N]
         Bounds of the thrust.
     name : str
         "<frame>_thruster" if not given.
@@ -41,8 +41,8 @@ class Thruster(Actuator):
     axis: tuple[float, float, float] = quantity(
         "-", "direction of the force on the body, in the frame", size="3", default=(1.0, 0.0, 0.0)
     )
-    largest: Number = quantity("N", "largest thrust", default=math.inf)
-    smallest: Number = quantity("N", "smallest thrust", default=0.0)
+    upper: Number = quantity("N", "largest thrust", default=math.inf)
+    lower: Number = quantity("N", "smallest thrust", default=0.0)
     name: str = ""
 
     type_name = "thruster"
@@ -50,18 +50,16 @@ class Thruster(Actuator):
     command_in: ClassVar = "N"
 
     def __post_init__(self) -> None:
-        convert(self, largest=as_number, smallest=as_number)
+        convert(self, upper=as_number, lower=as_number)
         object.__setattr__(self, "axis", unit_axis("Thruster", self.axis))
         name_after(self, self.frame)
-        at_least(self, 0.0, largest=self.largest)
-        if not value_of(self.smallest) <= value_of(self.largest):
-            raise wrong(
-                self, "smallest", f"{value_of(self.smallest):g}", f"at most {value_of(self.largest):g}"
-            )
+        at_least(self, 0.0, upper=self.upper)
+        if not value_of(self.lower) <= value_of(self.upper):
+            raise wrong(self, "lower", f"{value_of(self.lower):g}", f"at most {value_of(self.upper):g}")
 
     def drive(self, s: Scope, command: SX) -> None:
         check_frame(s, self, self.frame)
-        thrust = clip(command, s.number(self.smallest), s.number(self.largest))
+        thrust = clip(command, s.number(self.lower), s.number(self.upper))
         R = s.ask("pose", s.q, frames=[self.frame])[:3, :3]
         s.write("thrust", thrust)
         s.wrench(self.frame, ca.vertcat(SX.zeros(3), thrust * ca.mtimes(R, ca.DM(self.axis))))

@@ -10,7 +10,7 @@ from casadi import SX
 
 from articulus.model.mechanism.numbers import Number, as_number, convert, quantity, value_of
 from articulus.simulation.loop.component import Actuator, Scope
-from articulus.simulation.loop.components.checks import at_least, name_after, one_freedom
+from articulus.simulation.loop.components.checks import at_least, name_after, one_dof
 from articulus.simulation.loop.components.columns import clip
 
 
@@ -44,7 +44,7 @@ class Torque(Actuator):
         at_least(self, 0.0, limit=self.limit)
 
     def drive(self, s: Scope, command: SX) -> None:
-        one_freedom(s, self, self.joint)
+        one_dof(s, self, self.joint)
         if math.isfinite(value_of(self.limit)):
             limit = s.number(self.limit)
             command = clip(command, -limit, limit)

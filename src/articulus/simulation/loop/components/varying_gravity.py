@@ -24,7 +24,7 @@ class VaryingGravity(Disturbance):
     Parameters
     ----------
     acceleration : three numbers, Table or casadi.Function of t [m/s^2]
-        Of a body that falls freely in the field, ground axes.
+        Acceleration of a body that falls freely in the field, ground axes.
     bodies : sequence of str
         Those that feel it, rigid or flexible; all that have mass if none is named.
     name : str

@@ -19,7 +19,7 @@ from articulus.simulation.loop.components.columns import clip, plain
 class Winch(Actuator):
     """A `Cable` whose length without load changes by the command, a speed: positive pays out.
 
-        length' = command, at most +- speed; not below `shortest`
+        length' = command, at most +-speed_limit; not below `shortest`
         T = EA (l - length) / length + c (l' - length'),   0 where l < length, and never below 0
 
     Parameters
@@ -32,7 +32,7 @@ class Winch(Actuator):
         Without load, at the start; a plain number.
     damping : number [N s/m]
         c.
-    speed : number [m/s]
+    speed_limit : number [m/s]
         Largest speed either way.
     shortest : number [m]
         Length without load at which it stops hauling in.
@@ -46,7 +46,7 @@ class Winch(Actuator):
     stiffness: Number = quantity("N", "tension at unit strain")
     length: float = quantity("m", "length without load at the start")
     damping: Number = quantity("N s/m", "damping while it is taut", default=0.0)
-    speed: Number = quantity("m/s", "largest speed either way", default=float("inf"))
+    speed_limit: Number = quantity("m/s", "largest speed either way", default=float("inf"))
     shortest: Number = quantity("m", "length without load at which it stops hauling in", default=0.01)
     name: str = ""
 
@@ -55,11 +55,11 @@ class Winch(Actuator):
     command_in: ClassVar = "m/s"
 
     def __post_init__(self) -> None:
-        convert(self, **dict.fromkeys(("stiffness", "damping", "speed", "shortest"), as_number))
+        convert(self, **dict.fromkeys(("stiffness", "damping", "speed_limit", "shortest"), as_number))
         convert(self, length=lambda x: plain(x)[0])
         object.__setattr__(self, "frames", along(self, self.frames))
         positive(self, stiffness=self.stiffness, length=self.length, shortest=self.shortest)
-        at_least(self, 0.0, damping=self.damping, speed=self.speed)
+        at_least(self, 0.0, damping=self.damping, speed_limit=self.speed_limit)
         if not value_of(self.shortest) <= self.length:
             raise wrong(
                 self, "length", f"{self.length:g} m", f"at least shortest = {value_of(self.shortest):g}"
@@ -71,9 +71,9 @@ class Winch(Actuator):
 
     def drive(self, s: Scope, command: SX) -> None:
         lines, length, rate = along_path(s, self, self.frames)
-        EA, c, limit = (s.number(x) for x in (self.stiffness, self.damping, self.speed))
+        EA, c, limit = (s.number(x) for x in (self.stiffness, self.damping, self.speed_limit))
         free, least = s.state("free_length", self.length), s.number(self.shortest)
-        paid = clip(command, -limit, limit) if value_of(self.speed) < float("inf") else command
+        paid = clip(command, -limit, limit) if value_of(self.speed_limit) < float("inf") else command
         paid = ca.if_else(ca.logic_and(free <= least, paid < 0), 0, paid)
         s.rate("free_length", paid)
         stretch = length - free

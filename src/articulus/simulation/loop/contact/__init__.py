@@ -10,6 +10,7 @@ from articulus.simulation.loop.contact.shapes import (
     SHAPES,
     Box,
     Capsule,
+    ConvexHull,
     Cylinder,
     HeightField,
     Plane,
@@ -18,6 +19,16 @@ from articulus.simulation.loop.contact.shapes import (
 )
 
 __all__ = [
-    "SHAPES", "Box", "Capsule", "Cylinder", "HeightField", "Plane", "Shape", "Sphere", "dissipation_of", "hertz_stiffness",
+    "SHAPES",
+    "Box",
+    "Capsule",
+    "ConvexHull",
+    "Cylinder",
+    "HeightField",
+    "Plane",
+    "Shape",
+    "Sphere",
+    "dissipation_of",
+    "hertz_stiffness",
     "restitution_of",
 ]  # fmt: skip

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import casadi as ca
 from casadi import SX
 
+from articulus.errors import UnsupportedOperation
+
 TINY = 1e-60
 """Square of a length below which a vector has no direction [m^2]: derivatives stay finite there. Bristles of nanometers bend by 1e-20 m."""
 STEPS = 16
@@ -112,7 +114,24 @@ class Drum:
         return ca.vertcat(inwards * p[:2], clamp(p[2], -self.half, self.half))
 
 
-Core = CorePoint | CoreSegment | Brick | Drum
+@dataclass(frozen=True)
+class Corners:
+    """The corners of a convex hull; how far a point is from it is not known."""
+
+    corners: tuple[SX, ...]
+
+    def distance(self, p: SX) -> tuple[SX, SX]:
+        """Raise: only surfaces touch it."""
+        raise UnsupportedOperation(
+            "contact of a hull with a solid; expected a plane or a height field, on which its corners stand, or a primitive in its place"
+        )
+
+    def points(self) -> list[SX]:
+        """Return the corners."""
+        return list(self.corners)
+
+
+Core = CorePoint | CoreSegment | Brick | Drum | Corners
 
 
 def _sign(x: SX) -> SX:

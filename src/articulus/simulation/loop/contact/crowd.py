@@ -16,25 +16,33 @@ from articulus.simulation.loop.contact.ground import Surface
 from articulus.simulation.loop.contact.law import normal_force, sliding_friction
 from articulus.simulation.loop.contact.pairs import touches
 from articulus.simulation.loop.contact.patch import Law, MovingFrame, approach, held_states, patch, resistance
-from articulus.simulation.loop.contact.shapes import HeightField, Plane, Shape
-from articulus.simulation.loop.contact.solid import Touch, sizes_of, solid
+from articulus.simulation.loop.contact.shapes import ConvexHull, HeightField, Plane, Shape
+from articulus.simulation.loop.contact.solid import Touch, corners_of, sizes_of, solid
 
 STATE = 18
 """Numbers of a moving shape: origin, angular velocity, velocity, axes column by column; ground axes."""
 LAW = 7
 """Numbers of the law: stiffness, dissipation, friction, shear, shear_damping, rolling, slip speed."""
 SIZES = {"sphere": 1, "capsule": 2, "box": 4, "cylinder": 3, "plane": 0, "height_field": 0}
-SOLID = ("sphere", "capsule", "box", "cylinder")
+"""Numbers of a shape; those of a hull come from its corners."""
+SOLID = ("sphere", "capsule", "box", "cylinder", "hull")
 ACCOUNT = 3
 """Numbers of the account of a pair: energy held, power lost, points in contact."""
 
 Kind = Any
-"""A kind of shape: its class; a height field is a kind of its own."""
+"""A kind of shape: its class; a height field is a kind of its own, hulls are of one kind with as many corners, which stand for it."""
 
 
 def kind_of(shape: Shape) -> Kind:
     """Return the kind of a shape."""
+    if isinstance(shape, ConvexHull):
+        return corners_of(shape)
     return shape if isinstance(shape, HeightField) else type(shape)
+
+
+def _size(kind: Kind) -> int:
+    """Return the number of numbers of a shape of a kind, the ball around it first."""
+    return 1 + (3 * kind if isinstance(kind, int) else SIZES[_type(kind).type_name])
 
 
 def numbers(shape: Shape, number: Any = value_of) -> SX:
@@ -67,14 +75,14 @@ def swept(
     starts : sequence of int
         Where the numbers of each shape begin, and where those of the last end.
     pairs : sequence of two numbers each
-        Of the shapes that may touch.
+        Pairs of the shapes that may touch.
 
     Rates are those beyond the decay of a bristle without load, -z / T, which all pairs have. Wrenches are about the origins of the shapes, points and forces those of each pair, on its first shape.
     """
     guard, body = _pair(*kinds, holds, rolls)
     nz, count, shapes = sum(states_of(*kinds, holds, rolls).values()), len(pairs), len(frames)
     first, second = zip(*pairs)
-    own, other = (1 + SIZES[_type(kind).type_name] for kind in kinds)
+    own, other = map(_size, kinds)
     law, whole = (0,) * count, range(count)
     reads = [Selection(0, STATE, tuple(STATE * frames[i] for i in each)) for each in (first, second)]
     reads += [Selection(1, own, tuple(starts[i] for i in first))]
@@ -88,6 +96,38 @@ def swept(
     inputs = [STATE * (max(frames) + 1), starts[-1], LAW, nz * count]
     outputs = [6 * shapes, ACCOUNT, nz * count, 3 * count, 3 * count]
     return sweep.function(guard, body, inputs, reads, outputs, adds)
+
+
+def written_out(
+    kinds: tuple[Kind, Kind],
+    holds: bool,
+    rolls: bool,
+    frames: Sequence[int],
+    starts: Sequence[int],
+    pairs: Sequence[tuple[int, int]],
+    given: Sequence[SX],
+) -> list[SX]:
+    """Return what the function of `swept` gives for its arguments, every pair written out: what is zero or known falls away.
+
+    A few pairs on planes take a third of the time so, since ground does not move and capsules on hinges turn about few axes; code of many
+    pairs would grow.
+    """
+    guard, body = _pair(*kinds, holds, rolls)
+    nz = sum(states_of(*kinds, holds, rolls).values())
+    own, other = map(_size, kinds)
+    moving, sizes, law, z = given
+    wrenches = [SX.zeros(6) for _ in frames]
+    account, rates, points, pushes = SX.zeros(ACCOUNT), [SX(0, 1)], [], []
+    for n, (i, j) in enumerate(pairs):
+        a, b = (moving[STATE * frames[k] : STATE * (frames[k] + 1)] for k in (i, j))
+        arguments = [a, b, sizes[starts[i] : starts[i] + own], sizes[starts[j] : starts[j] + other], law]
+        arguments += [z[nz * n : nz * (n + 1)]] if nz else []
+        on_first, on_second, more, point, push, *rate = body.call([guard.call(arguments)[0], *arguments])
+        wrenches[i], wrenches[j], account = wrenches[i] + on_first, wrenches[j] + on_second, account + more
+        points.append(point)
+        pushes.append(push)
+        rates += rate
+    return [ca.vertcat(*wrenches), account, ca.vertcat(*rates), ca.vertcat(*points), ca.vertcat(*pushes)]
 
 
 def _near(first: SX, a: SX, second: Kind, other: SX, b: SX) -> SX:
@@ -106,6 +146,8 @@ def highest(surface: Kind) -> float:
 
 
 def _type(kind: Kind) -> type[Shape]:
+    if isinstance(kind, int):
+        return ConvexHull
     return HeightField if isinstance(kind, HeightField) else kind
 
 
@@ -113,7 +155,7 @@ def _type(kind: Kind) -> type[Shape]:
 def _points(first: Kind, second: Kind) -> int:
     """Return the number of points at which two shapes may touch."""
     one, two = (SX.sym("x", STATE) for _ in range(2))
-    sizes = [SX.sym("sizes", 1 + SIZES[_type(kind).type_name]) for kind in (first, second)]
+    sizes = [SX.sym("sizes", _size(kind)) for kind in (first, second)]
     return len(_touches(first, second, one, two, sizes))
 
 
@@ -130,7 +172,7 @@ def _pair(first: Kind, second: Kind, holds: bool, rolls: bool) -> tuple[ca.Funct
     """Return guard and body of a pair, see `swept`: of movements and numbers of both, law and states."""
     kinds = (_type(first), _type(second))
     on, a, b, law = SX.sym("near"), SX.sym("a", STATE), SX.sym("b", STATE), SX.sym("law", LAW)
-    sizes = [SX.sym("sizes", 1 + SIZES[kind.type_name]) for kind in kinds]
+    sizes = [SX.sym("sizes", _size(kind)) for kind in (first, second)]
     wanted = states_of(first, second, holds, rolls)
     state = SX.sym("z", sum(wanted.values()))
     given = [a, b, *sizes, law, *([state] if wanted else [])]

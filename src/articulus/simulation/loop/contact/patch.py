@@ -127,23 +127,23 @@ def resistance(
     if "stick" in states:
         z = ca.mtimes(second.R, states["stick"])
         across = n * ca.dot(n, z)  # the surface may have turned
-        held = bristle(z - across, v - n * ca.dot(n, v), mu * at.total, k["stick"], T, law.least)
-        held = Held(held.force, held.rate - across / T)
-        rates["stick"] = ca.mtimes(second.R.T, held.rate)
-        force = held.force
-        lost += _loss(held, z, v, k["stick"])
+        friction = bristle(z - across, v - n * ca.dot(n, v), mu * at.total, k["stick"], T, law.least)
+        friction = Held(friction.force, friction.rate - across / T)
+        rates["stick"] = ca.mtimes(second.R.T, friction.rate)
+        force = friction.force
+        lost += _loss(friction, z, v, k["stick"])
     if "spin" in states:
         spin, turning = states["spin"], ca.dot(n, w)
-        held = bristle(spin, turning, mu * at.spread, k["spin"], T, law.least * law.size)
-        rates["spin"] = held.rate
-        lost += _loss(held, spin, turning, k["spin"])
-        moment = moment + held.force * n
+        friction = bristle(spin, turning, mu * at.spread, k["spin"], T, law.least * law.size)
+        rates["spin"] = friction.rate
+        lost += _loss(friction, spin, turning, k["spin"])
+        moment = moment + friction.force * n
     if "roll" in states:
         turned = ca.mtimes(second.R, states["roll"])
-        held = bristle(turned, w, law.rolling * at.total, k["roll"], T, law.least * law.size)
-        rates["roll"] = ca.mtimes(second.R.T, held.rate)
-        lost += _loss(held, turned, w, k["roll"])
-        moment = moment + held.force
+        friction = bristle(turned, w, law.rolling * at.total, k["roll"], T, law.least * law.size)
+        rates["roll"] = ca.mtimes(second.R.T, friction.rate)
+        lost += _loss(friction, turned, w, k["roll"])
+        moment = moment + friction.force
     return Resistance(force, moment, rates, lost)
 
 

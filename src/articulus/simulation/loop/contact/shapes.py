@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 from articulus.errors import Finding, InputError
@@ -16,19 +16,50 @@ from articulus.model.mechanism.numbers import (
     value_of,
     values_of,
 )
+from articulus.model.mechanism.pose import IDENTITY_QUATERNION, Pose
 
+MOST_CORNERS = 64
+"""Corners of a convex hull: each is a point of contact with its own force."""
 ROUND = 0.02
 """Radius of edges that are not given, in parts of the smallest extent."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A solid at a frame; the ground itself is the frame "ground"."""
+    """A solid at a frame; the ground itself is the frame "ground".
+
+    Parameters
+    ----------
+    frame : str
+    xyz : three numbers [m]
+        Where the shape is in its frame: plain numbers, the origin if not given.
+    quaternion : four numbers [-]
+        How it is turned there (w, x, y, z); plain numbers.
+    """
 
     in_file = "shape"
 
     type_name: ClassVar[str]
     frame: str
+    _: KW_ONLY
+    xyz: tuple[float, ...] = quantity("m", "place in the frame", size="3", default=(0.0, 0.0, 0.0))
+    quaternion: tuple[float, ...] = quantity(
+        "-", "rotation in the frame as quaternion w, x, y, z", size="4", default=IDENTITY_QUATERNION
+    )
+
+    def _convert(self, **how: Any) -> None:
+        """Convert fields, and the place, which all shapes have."""
+        convert(
+            self,
+            xyz=lambda x: values_of(as_vector(x, 3)),
+            quaternion=lambda x: values_of(as_vector(x, 4)),
+            **how,
+        )
+
+    @property
+    def at(self) -> Pose:
+        """Pose of the shape in its frame."""
+        return Pose(self.xyz, quaternion=self.quaternion)
 
     def _positive(self, **numbers: Any) -> None:
         for name, value in numbers.items():
@@ -56,7 +87,7 @@ class Sphere(Shape):
     radius: Number = quantity("m", "radius")
 
     def __post_init__(self) -> None:
-        convert(self, radius=as_number)
+        self._convert(radius=as_number)
         self._positive(radius=self.radius)
 
     @property
@@ -82,7 +113,7 @@ class Capsule(Shape):
     length: Number = quantity("m", "from center to center of the ends")
 
     def __post_init__(self) -> None:
-        convert(self, radius=as_number, length=as_number)
+        self._convert(radius=as_number, length=as_number)
         self._positive(radius=self.radius, length=self.length)
 
     @property
@@ -109,7 +140,7 @@ class Box(Shape):
     rounding: Number | None = quantity("m", "radius of edges and corners", default=None)
 
     def __post_init__(self) -> None:
-        convert(self, size=lambda x: as_vector(x, 3))
+        self._convert(size=lambda x: as_vector(x, 3))
         self._positive(size=self.size)
         _round(self, min(values_of(self.size)))
 
@@ -139,7 +170,7 @@ class Cylinder(Shape):
     rounding: Number | None = quantity("m", "radius of the rims", default=None)
 
     def __post_init__(self) -> None:
-        convert(self, radius=as_number, length=as_number)
+        self._convert(radius=as_number, length=as_number)
         self._positive(radius=self.radius, length=self.length)
         _round(self, min(2 * value_of(self.radius), value_of(self.length)))
 
@@ -161,6 +192,9 @@ class Plane(Shape):
 
     type_name = "plane"
     frame: str = "ground"
+
+    def __post_init__(self) -> None:
+        self._convert()
 
 
 @dataclass(frozen=True)
@@ -187,14 +221,43 @@ class HeightField(Shape):
     spacing: tuple[float, ...] = quantity("m", "between rows, and between columns", size="2")
 
     def __post_init__(self) -> None:
-        convert(self, spacing=lambda x: values_of(as_vector(x, 2)), heights=_grid)
+        self._convert(spacing=lambda x: values_of(as_vector(x, 2)), heights=_grid)
         self._positive(spacing=self.spacing)
         rows, columns = len(self.heights), len(self.heights[0]) if self.heights else 0
         if rows < 4 or columns < 4:
             raise self.wrong("heights", f"a grid of {rows} x {columns}", "at least 4 x 4")
 
 
-SHAPES: tuple[type[Shape], ...] = (Sphere, Capsule, Box, Cylinder, Plane, HeightField)
+@dataclass(frozen=True)
+class ConvexHull(Shape):
+    """The convex hull of points; it touches planes and height fields with its corners, and nothing else.
+
+    Parameters
+    ----------
+    frame : str
+    vertices : rows of three numbers [m]
+        Corners in the axes of the frame, at most 64; plain numbers. The convex hull of a mesh: `articulus.model.files.mesh.hull.hull_of`.
+    """
+
+    type_name = "hull"
+    vertices: tuple[tuple[float, ...], ...] = quantity("m", "corners", size="rows x 3")
+
+    def __post_init__(self) -> None:
+        self._convert(vertices=_grid)
+        if not 4 <= len(self.vertices) <= MOST_CORNERS or len(self.vertices[0]) != 3:
+            raise self.wrong(
+                "vertices",
+                f"{len(self.vertices)} rows of {len(self.vertices[0]) if self.vertices else 0}",
+                f"4 to {MOST_CORNERS} rows of three",
+            )
+
+    @property
+    def bound(self) -> float:
+        """Radius about the origin of the frame that holds the shape [m]."""
+        return max(math.hypot(*corner) for corner in self.vertices)
+
+
+SHAPES: tuple[type[Shape], ...] = (Sphere, Capsule, Box, Cylinder, ConvexHull, Plane, HeightField)
 
 
 def _round(shape: Any, extent: float) -> None:

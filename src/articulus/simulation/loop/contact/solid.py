@@ -9,8 +9,8 @@ from typing import Any
 import casadi as ca
 from casadi import SX
 
-from articulus.simulation.loop.contact.cores import Brick, Core, CorePoint, CoreSegment, Drum
-from articulus.simulation.loop.contact.shapes import Box, Capsule, Cylinder, Shape, Sphere
+from articulus.simulation.loop.contact.cores import Brick, Core, CorePoint, CoreSegment, Corners, Drum
+from articulus.simulation.loop.contact.shapes import Box, Capsule, ConvexHull, Cylinder, Shape, Sphere
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Touch:
     normal : SX (3,)
         Unit vector from the second to the first.
     depth : SX [m]
-        Of the overlap; negative for a gap.
+        Depth of the overlap; negative for a gap.
     counts : SX [m]
         Depth from which the force follows: that of a point of an edge counts from the deeper end of the edge on, which has a
         touch of its own.
@@ -88,7 +88,20 @@ def sizes_of(shape: Shape) -> list[Any]:
             return [shape.rounding, *shape.size]
         case Cylinder():
             return [shape.rounding, shape.radius, shape.length]
+        case ConvexHull():
+            inside = [sum(column) / len(shape.vertices) for column in zip(*shape.vertices)]
+            return [x for corner in shape.vertices for x in corner] + inside * (
+                corners_of(shape) - len(shape.vertices)
+            )
     return []
+
+
+def corners_of(shape: ConvexHull) -> int:
+    """Return the number of corners with which a hull is computed: a multiple of 16, so that hulls of about one size share their code.
+
+    The others lie in the middle of the corners, where they touch nothing.
+    """
+    return -(-len(shape.vertices) // 16) * 16
 
 
 def solid(kind: type[Shape], sizes: Sequence[SX], R: SX, o: SX) -> ContactSolid:
@@ -98,6 +111,10 @@ def solid(kind: type[Shape], sizes: Sequence[SX], R: SX, o: SX) -> ContactSolid:
         Capsule: lambda r, length: (CoreSegment(length / 2), r),
         Box: lambda r, x, y, z: (Brick(SX(ca.vertcat(x, y, z)) / 2 - r), r),
         Cylinder: lambda r, radius, length: (Drum(radius - r, length / 2 - r), r),
+        ConvexHull: lambda *x: (
+            Corners(tuple(ca.vertcat(*x[i : i + 3]) for i in range(0, len(x), 3))),
+            SX(0),
+        ),
     }
     core, margin = makers[kind](*sizes)
     return ContactSolid(core, margin, R, o)

@@ -28,7 +28,7 @@ class Situation(Protocol):
     q: np.ndarray
     v: np.ndarray
 
-    def freedom(self, joint: str) -> int:
+    def dof(self, joint: str) -> int:
         """Return the place in v of the velocity of a joint of one degree of freedom."""
 
     def impulse(self, direction: np.ndarray, wanted: float) -> np.ndarray:
@@ -99,7 +99,7 @@ def _plain(value: Any) -> Any:
     return getattr(value, "__qualname__", repr(value)) if callable(value) else value
 
 
-def one_freedom(description: Description, name: str, joint: str) -> slice:
+def one_dof(description: Description, name: str, joint: str) -> slice:
     """Return the place in q of the coordinate of a joint of one degree of freedom; raise InputError for another one."""
     slices = description.q_slices
     if joint not in slices:

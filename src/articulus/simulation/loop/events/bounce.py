@@ -12,7 +12,7 @@ from articulus.declared import choice, name_of
 from articulus.errors import InputError
 from articulus.model.mechanism import Description
 from articulus.model.mechanism.numbers import quantity
-from articulus.simulation.loop.events.base import Event, Situation, one_freedom
+from articulus.simulation.loop.events.base import Event, Situation, one_dof
 from articulus.simulation.loop.events.watch import EventWatch
 
 
@@ -28,7 +28,7 @@ class Bounce(Event):
     Parameters
     ----------
     joint : str
-        Of one degree of freedom.
+        Joint of one degree of freedom.
     at : float [rad or m]
         Position of the stop.
     side : int
@@ -54,11 +54,11 @@ class Bounce(Event):
         object.__setattr__(self, "direction", self.side)
 
     def value(self, watch: EventWatch) -> SX:
-        return watch.q[one_freedom(watch.description, self.name, self.joint)] - self.at
+        return watch.q[one_dof(watch.description, self.name, self.joint)] - self.at
 
     def happen(self, situation: Situation) -> bool:
         direction = np.zeros(len(situation.v))
-        direction[situation.freedom(self.joint)] = 1.0
+        direction[situation.dof(self.joint)] = 1.0
         speed = float(direction @ situation.v)
         if speed * self.side > 0:
             situation.v = situation.impulse(direction, -self.restitution * speed)
@@ -69,5 +69,5 @@ def stops(description: Description, events: Sequence[Event]) -> tuple[str, ...]:
     """Return the joints of all `Bounce` events, in their order."""
     found = [event for event in events if isinstance(event, Bounce)]
     for event in found:
-        one_freedom(description, event.name, event.joint)
+        one_dof(description, event.name, event.joint)
     return tuple(event.joint for event in found)

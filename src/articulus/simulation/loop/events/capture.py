@@ -31,11 +31,11 @@ class Capture(Switching):
     constraint : str
         Name of a constraint between two frames, such as a `LoopJoint` of a fixed joint (a weld); it does not hold at the start.
     distance : number [m]
-        Of the two frames' origins.
+        Distance of the two frames' origins.
     speed : number [m/s]
         Relative velocity of the two origins.
     angle : number [rad]
-        Of the rotation from one frame to the other; not looked at if not given.
+        Angle of the rotation from one frame to the other; not looked at if not given.
     name : str
     """
 

@@ -10,7 +10,7 @@ from casadi import SX
 from articulus.declared import name_of
 from articulus.errors import InputError
 from articulus.model.mechanism import Description, Lock
-from articulus.simulation.loop.events.base import one_freedom, passing
+from articulus.simulation.loop.events.base import one_dof, passing
 from articulus.simulation.loop.events.switching import Switching
 from articulus.simulation.loop.events.watch import EventWatch
 
@@ -51,4 +51,4 @@ class Latch(Switching):
                 f"event '{self.name}': constraint '{lock.name}' is a {type(lock).__name__}; expected a Lock, whose joint "
                 "reaches a position. For others use Switch or Capture"
             )
-        return watch.q[one_freedom(watch.description, self.name, lock.joint)] - watch.number(lock.values[0])
+        return watch.q[one_dof(watch.description, self.name, lock.joint)] - watch.number(lock.values[0])

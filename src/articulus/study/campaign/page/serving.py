@@ -69,7 +69,7 @@ class CampaignPage(Serving):
         super().__init__(site, self.watch.folder.name, port, self._last)
 
     async def _talk(self, socket: ServerConnection) -> None:
-        """Send what is new every second; what a page says is not looked at."""
+        """Send what is new every second; what a page says is ignored."""
         seen = -1
         self._sockets.add(socket)
         with contextlib.suppress(ConnectionClosed):

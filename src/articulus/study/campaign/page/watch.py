@@ -184,7 +184,7 @@ class Watch:
         return runs / seconds if runs and seconds > 0 else None
 
     def _is_locked(self) -> bool:
-        """Whether a driver on this machine holds the folder; its lock is looked at, not tried."""
+        """Whether a driver on this machine holds the folder; its lock is examined, not tried."""
         with contextlib.suppress(OSError):
             end = f":{(self.folder / LOCK).stat().st_ino}"
             for line in Path("/proc/locks").read_text().splitlines():

@@ -42,7 +42,7 @@ class Content:
     worst : dict of index to str
         Runs that are shown by themselves, and why.
     folder : str
-        Of the campaign, as commands name it.
+        Folder of the campaign, as commands name it.
     origin : dict
         Versions and the like.
     """
@@ -171,7 +171,7 @@ def worst_runs(result: Result, count: int = 1) -> dict[int, str]:
 
 
 def _replay(result: Result, chosen: Mapping[int, str]) -> dict[str, Run]:
-    """Return the worst runs whole; those that cannot be computed again are left out."""
+    """Return the worst runs whole; those that cannot be computed again are omitted."""
     runs = {}
     indices = list(chosen)
     for index in [*indices[: MOST_REPLAYED - 1], *indices[MOST_REPLAYED - 1 :][-1:]]:

@@ -331,25 +331,27 @@ def _effects_of(content: Content, name: str, prefix: str) -> Iterator[Markup]:
         return
     label = charts.label(name, content.units[name])
     yield element("h3", name)
-    found = [e for e in content.effects(name) if np.isfinite(e.share)]
-    found = [e for e in found if e.share > 0 or abs(e.swing) > 3 * float(np.hypot(e.errors[0], e.errors[-1]))]
-    if not found:
+    effects = [e for e in content.effects(name) if np.isfinite(e.share)]
+    effects = [
+        e for e in effects if e.share > 0 or abs(e.swing) > 3 * float(np.hypot(e.errors[0], e.errors[-1]))
+    ]
+    if not effects:
         yield element("p", f"No input has an effect on the mean of {name} beyond chance.")
         return
-    largest = tornado(found)[:MOST_EFFECTS]
+    largest = tornado(effects)[:MOST_EFFECTS]
     yield charts.figure_html(
         lambda: charts.tornado(largest, label, float(finite.mean())),
         f"Tornado: mean of {name} where an input is in its lowest and in its highest tenth",
         f"{prefix}-tornado",
     )
     yield charts.figure_html(
-        lambda: charts.effects_over(found[:4], label),
+        lambda: charts.effects_over(effects[:4], label),
         f"Main effects: mean of {name} over the inputs that explain most of its variance (two standard errors)",
         f"{prefix}-main",
     )
     rows = [
         (e.name, f"{100 * max(e.share, 0.0):.1f} %", f"{e.rank:+.2f}".replace("-", "−"), short(e.swing))
-        for e in found[:MOST_EFFECTS]
+        for e in effects[:MOST_EFFECTS]
     ]
     columns = ("input", "explains of the variance", "rank correlation", "low to high")
     yield table(f"Main effects on {name}", columns, rows, numbers=(1, 2, 3))
@@ -364,11 +366,11 @@ def _indices(content: Content, name: str, values: np.ndarray, prefix: str) -> It
     ordered = np.full(int(t.index.max()) + 1, np.nan)
     ordered[t.index] = values
     try:
-        found = sobol_indices(c.points, ordered, names)
+        indices = sobol_indices(c.points, ordered, names)
     except InputError as error:
         yield element("p", str(error))
         return
-    left = f"; {found.left_out:,} pairs with a failed run are left out" if found.left_out else ""
+    left = f"; {indices.left_out:,} pairs with a failed run are left out" if indices.left_out else ""
     if c.noisy:
         yield element(
             "p",
@@ -376,18 +378,18 @@ def _indices(content: Content, name: str, values: np.ndarray, prefix: str) -> It
             "has an index of its own.",
         )
     yield charts.figure_html(
-        lambda: charts.index_bars(found),
-        f"Sobol indices of {name}, with 95 % bounds, from {found.pairs:,} pairs of points{left}",
+        lambda: charts.index_bars(indices),
+        f"Sobol indices of {name}, with 95 % bounds, from {indices.pairs:,} pairs of points{left}",
         f"{prefix}-sobol",
     )
-    if found.second_order is not None and found.second_bounds is not None and len(names) > 1:
+    if indices.second_order is not None and indices.second_bounds is not None and len(names) > 1:
         i, j = np.triu_indices(len(names), 1)
-        order = np.argsort(-found.second_order[i, j])[:MOST_EFFECTS]
+        order = np.argsort(-indices.second_order[i, j])[:MOST_EFFECTS]
         rows = [
             (
                 f"{names[i[k]]} and {names[j[k]]}",
-                short(float(found.second_order[i[k], j[k]]), 3),
-                f"{short(float(found.second_bounds[0, i[k], j[k]]), 3)} to {short(float(found.second_bounds[1, i[k], j[k]]), 3)}",
+                short(float(indices.second_order[i[k], j[k]]), 3),
+                f"{short(float(indices.second_bounds[0, i[k], j[k]]), 3)} to {short(float(indices.second_bounds[1, i[k], j[k]]), 3)}",
             )
             for k in order
         ]

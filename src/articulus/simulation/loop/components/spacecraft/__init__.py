@@ -18,6 +18,7 @@ from articulus.simulation.loop.components.spacecraft.control_moment_gyro import 
 from articulus.simulation.loop.components.spacecraft.environment import SpaceEnvironment
 from articulus.simulation.loop.components.spacecraft.guidance import HillPointing, InertialPointing
 from articulus.simulation.loop.components.spacecraft.harmonic_gravity import HarmonicGravity
+from articulus.simulation.loop.components.spacecraft.line_of_sight import LineOfSight
 from articulus.simulation.loop.components.spacecraft.magnetorquer import Magnetorquer
 from articulus.simulation.loop.components.spacecraft.microgravity import Microgravity
 from articulus.simulation.loop.components.spacecraft.momentum_management import MomentumManagement
@@ -32,7 +33,16 @@ from articulus.simulation.loop.components.spacecraft.tachometer import Tachomete
 from articulus.simulation.loop.components.spacecraft.third_bodies import ThirdBodies
 from articulus.simulation.loop.components.spacecraft.wheel_imbalance import WheelImbalance
 
-SENSORS = (SpaceEnvironment, StarTracker, DriftingGyro, Magnetometer, SunSensor, Tachometer, Microgravity)
+SENSORS = (
+    SpaceEnvironment,
+    StarTracker,
+    DriftingGyro,
+    Magnetometer,
+    SunSensor,
+    Tachometer,
+    Microgravity,
+    LineOfSight,
+)
 CONTROLLERS = (
     AttitudeFilter,
     InertialPointing,
@@ -60,6 +70,7 @@ __all__ = [
     "HarmonicGravity",
     "HillPointing",
     "InertialPointing",
+    "LineOfSight",
     "Magnetometer",
     "Magnetorquer",
     "Microgravity",

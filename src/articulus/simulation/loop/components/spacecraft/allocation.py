@@ -106,7 +106,7 @@ class GyroSteering(Controller):
     gimbals, spins : rows of three numbers [-]
         Axes of each gyro as in `ControlMomentGyro`, in the axes of the torque.
     momentum : number [N m s]
-        Of each rotor.
+        Momentum of each rotor.
     actuators : names
         The gyros.
     angles : numbers [rad]
@@ -184,7 +184,7 @@ class SchmittTrigger(Controller):
     torque : str
         Signal of the torque on the craft.
     thrust : number [N]
-        Of each thruster while it is on.
+        Thrust of each thruster while it is on.
     torques : rows of three numbers [N m]
         Torque of each thruster at that thrust, in the axes of the torque.
     actuators : names

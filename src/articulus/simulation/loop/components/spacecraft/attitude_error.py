@@ -65,6 +65,6 @@ def inertia_matrix(s: Scope, numbers: Vector) -> SX:
 
 def write_torque(s: Scope, component: Any, torque: SX, q: SX) -> None:
     """Write the torque, within the largest one, and the angle that is missing."""
-    limit = s.number(component.largest)
+    limit = s.number(component.limit)
     s.write("torque", clip(torque, -limit, limit))
     s.write("error", 2 * ca.atan2(ca.norm_2(q[1:]), ca.fabs(q[0])))

@@ -29,10 +29,10 @@ class AttitudeLaw(Controller):
     guidance : str
         Name of the part that says where to: `InertialPointing`, `HillPointing`.
     inertia : three or six numbers [kg m^2]
-        Of the craft, moments and products xy, xz, yz, for the feedforward; none: no feedforward.
+        Inertia of the craft, moments and products xy, xz, yz, for the feedforward; none: no feedforward.
     measured : two names
         Signals of attitude (quaternion to the ground frame) and rate (own axes); the true ones if not given.
-    largest : number [N m]
+    limit : number [N m]
         Bound of the torque about each axis.
     period : number [s]
         Sampling period; continuous if not given.
@@ -45,14 +45,14 @@ class AttitudeLaw(Controller):
         "kg m^2", "inertia of the craft for the feedforward", size="0, 3 or 6", default=()
     )
     measured: tuple[str, str] | None = None
-    largest: Number = quantity("N m", "bound of the torque about each axis", default=math.inf)
+    limit: Number = quantity("N m", "bound of the torque about each axis", default=math.inf)
     period: float | None = quantity("s", "sampling period; continuous if not given", default=None)
 
     signals: ClassVar = {"torque": "N m", "error": "rad"}
 
     def __post_init__(self) -> None:
-        convert(self, inertia=as_numbers, measured=two_signals, largest=as_number)
-        at_least(self, 0.0, largest=self.largest)
+        convert(self, inertia=as_numbers, measured=two_signals, limit=as_number)
+        at_least(self, 0.0, limit=self.limit)
         if len(self.inertia) not in (0, 3, 6):
             raise wrong(
                 self,
@@ -132,7 +132,7 @@ class QuaternionFeedback(AttitudeLaw):
 class MrpSteering(AttitudeLaw):
     """Steering: the error asks for a rate that saturates smoothly, w* = -(2 W/pi) atan((K1 sigma + K3 sigma^3) pi/(2 W)); torque = -P (w - w*) + feedforward.
 
-    See `AttitudeLaw`. The rate about each axis stays near `fastest`, so that wheels and sensors are not asked for more.
+    See `AttitudeLaw`. The rate about each axis stays near `rate_limit`, so that wheels and sensors are not asked for more.
 
     Signals: `torque` on the craft, axes of the frame [N m], `error`, the angle that is missing [rad].
 
@@ -143,20 +143,20 @@ class MrpSteering(AttitudeLaw):
 
     linear: Number = quantity("1/s", "K1", default=0.1)
     cubic: Number = quantity("1/s", "K3", default=0.0)
-    fastest: Number = quantity("rad/s", "W, largest rate that is asked for", default=0.02)
+    rate_limit: Number = quantity("rad/s", "W, largest rate that is asked for", default=0.02)
     damping: Number = quantity("N m s/rad", "P", default=1.0)
     name: str = "mrp_steering"
 
     type_name = "mrp_steering"
 
     def __post_init__(self) -> None:
-        convert(self, **dict.fromkeys(("linear", "cubic", "fastest", "damping"), as_number))
+        convert(self, **dict.fromkeys(("linear", "cubic", "rate_limit", "damping"), as_number))
         at_least(self, 0.0, linear=self.linear, cubic=self.cubic, damping=self.damping)
-        positive(self, fastest=self.fastest)
+        positive(self, rate_limit=self.rate_limit)
         super().__post_init__()
 
     def feedback(self, s: Scope, q: SX, rate: SX) -> SX:
-        sigma, W = mrp_of_quaternion(q), s.number(self.fastest)
+        sigma, W = mrp_of_quaternion(q), s.number(self.rate_limit)
         asked = s.number(self.linear) * sigma + s.number(self.cubic) * sigma**3
         wanted = -2 * W / ca.pi * ca.atan(asked * ca.pi / (2 * W))
         return -s.number(self.damping) * (rate - wanted)

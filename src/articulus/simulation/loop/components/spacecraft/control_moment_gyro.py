@@ -23,7 +23,7 @@ class ControlMomentGyro(Actuator):
 
     With gimbal axis g, spin direction h(d) = cos d s + sin d (g x s) at gimbal angle d, and momentum H:
     moment on the body: -H d' h'(d) - omega x (H h). Momentum of body and rotor together is kept, exactly. The inertia of the gimbal
-    is part of the body; that of its turning is left out (H is far larger). One with two gimbals is built of bodies: a rotor on two
+    is part of the body; that of its turning is omitted (H is far larger). One with two gimbals is built of bodies: a rotor on two
     revolute joints with a motor each.
 
     Parameters
@@ -34,10 +34,10 @@ class ControlMomentGyro(Actuator):
         H of the rotor.
     gimbal, spin : three numbers [-]
         Axes in the frame, at right angles; the rotor spins about `spin` at gimbal angle 0.
-    largest_rate : number [rad/s]
+    rate_limit : number [rad/s]
         Bound of the gimbal's rate.
     angle : number [rad]
-        Of the gimbal at the start.
+        Angle of the gimbal at the start.
     name : str
         "<frame>_control_moment_gyro" if not given.
 
@@ -52,7 +52,7 @@ class ControlMomentGyro(Actuator):
     spin: tuple[float, float, float] = quantity(
         "-", "spin axis at gimbal angle 0", size="3", default=(1.0, 0.0, 0.0)
     )
-    largest_rate: Number = quantity("rad/s", "largest rate of the gimbal", default=math.inf)
+    rate_limit: Number = quantity("rad/s", "largest rate of the gimbal", default=math.inf)
     angle: float = quantity("rad", "gimbal angle at the start", default=0.0)
     name: str = ""
 
@@ -61,11 +61,11 @@ class ControlMomentGyro(Actuator):
     command_in: ClassVar = "rad/s"
 
     def __post_init__(self) -> None:
-        convert(self, momentum=as_number, largest_rate=as_number)
+        convert(self, momentum=as_number, rate_limit=as_number)
         for name in ("gimbal", "spin"):
             object.__setattr__(self, name, unit_axis("ControlMomentGyro", getattr(self, name)))
         name_after(self, self.frame)
-        at_least(self, 0.0, largest_rate=self.largest_rate)
+        at_least(self, 0.0, rate_limit=self.rate_limit)
         across = sum(a * b for a, b in zip(self.gimbal, self.spin))
         if abs(across) > 1e-9:
             raise wrong(
@@ -77,7 +77,7 @@ class ControlMomentGyro(Actuator):
 
     def drive(self, s: Scope, command: SX) -> None:
         check_frame(s, self, self.frame)
-        limit, H = s.number(self.largest_rate), s.number(self.momentum)
+        limit, H = s.number(self.rate_limit), s.number(self.momentum)
         rate, angle = clip(command, -limit, limit), s.state("angle", self.angle)
         R = s.ask("pose", s.q, frames=[self.frame])[:3, :3]
         omega = s.ask("velocity", s.q, s.v, frames=[self.frame])[:3]

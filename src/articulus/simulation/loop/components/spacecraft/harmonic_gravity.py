@@ -72,7 +72,7 @@ class HarmonicGravity(Disturbance):
                 self,
                 "epoch",
                 f"none, with terms of '{chosen.name}' that change with longitude",
-                "the instant of t = 0 in UTC, which tells how the Earth is turned",
+                "the instant of t = 0 in UTC, which determines the rotation of the Earth",
                 "order = 0 takes zonal terms alone",
             )
         found = digest(self.field)

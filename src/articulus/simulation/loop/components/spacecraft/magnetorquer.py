@@ -27,7 +27,7 @@ class Magnetorquer(Actuator):
         Body or frame that carries it.
     axis : three numbers [-]
         Unit vector in the frame.
-    largest : number [A m^2]
+    limit : number [A m^2]
         Bound of the dipole moment either way.
     environment : str
         Name of a SpaceEnvironment with an epoch.
@@ -41,7 +41,7 @@ class Magnetorquer(Actuator):
     axis: tuple[float, float, float] = quantity(
         "-", "unit vector in the frame", size="3", default=(0.0, 0.0, 1.0)
     )
-    largest: Number = quantity("A m^2", "largest dipole moment", default=math.inf)
+    limit: Number = quantity("A m^2", "largest dipole moment", default=math.inf)
     environment: str = "space"
     name: str = ""
 
@@ -50,15 +50,15 @@ class Magnetorquer(Actuator):
     command_in: ClassVar = "A m^2"
 
     def __post_init__(self) -> None:
-        convert(self, largest=as_number)
+        convert(self, limit=as_number)
         object.__setattr__(self, "axis", unit_axis("Magnetorquer", self.axis))
         name_after(self, self.frame)
-        at_least(self, 0.0, largest=self.largest)
+        at_least(self, 0.0, limit=self.limit)
 
     def drive(self, s: Scope, command: SX) -> None:
         check_frame(s, self, self.frame)
         (B,) = surroundings(s, self, self.environment, "magnetic_field")
-        limit = s.number(self.largest)
+        limit = s.number(self.limit)
         dipole = clip(command, -limit, limit)
         n = ca.mtimes(s.ask("pose", s.q, frames=[self.frame])[:3, :3], ca.DM(self.axis))
         s.write("dipole", dipole)

@@ -168,7 +168,7 @@ class SunSensor(Sensor):
     axis : three numbers [-]
         Normal of the cell, a unit vector in the frame.
     half_angle : number [rad]
-        Of its field of view.
+        Half angle of its field of view.
     environment : str
         Name of a SpaceEnvironment with an epoch.
     name : str

@@ -1,0 +1,1 @@
+"""A hub with four flexible booms is turned by one cycle of a sine torque."""

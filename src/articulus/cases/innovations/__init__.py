@@ -1,0 +1,1 @@
+"""Innovations of joints after Rodriguez 1989."""

@@ -1,0 +1,1 @@
+"""Families of polynomials after Sideris 1989."""

@@ -1,0 +1,1 @@
+"""Joint control of a flexible arm after King 1988."""

@@ -1,0 +1,1 @@
+"""Sliding-mode slews after Dwyer, Karray & Kim 1989."""

@@ -1,0 +1,1 @@
+"""Averaging of slow adaptation after Kosut 1989."""

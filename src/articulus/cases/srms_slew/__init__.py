@@ -1,0 +1,1 @@
+"""The shuttle's arm slews on its floating base, rigid and flexible."""

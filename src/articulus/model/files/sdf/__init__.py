@@ -1,0 +1,1 @@
+"""SDF, the models of Gazebo."""
