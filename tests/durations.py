@@ -44,6 +44,11 @@ class Time(NamedTuple):
         return Time(self.whole + sign * other.whole, self.children + sign * other.children)
 
 
+def _folder(name: str) -> str:
+    """Return the folder of a test, below `tests`."""
+    return "/".join(name.split("::")[0].split("/")[:2])
+
+
 class Durations:
     """Plugin of pytest: the processes that run tests measure, the one that reports adds up and judges."""
 
@@ -51,6 +56,8 @@ class Durations:
         self.limit, self.listed = limit, listed
         self.begin = Time()
         self.times: dict[str, Time] = defaultdict(Time)
+        self.shared: dict[str, Time] = defaultdict(Time)
+        """Time of processes that end with the last test of a folder and served all of them (a browser)."""
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self) -> Generator[None, Any, Any]:
@@ -67,8 +74,13 @@ class Durations:
         return report
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        """Add up the reports of a test."""
-        self.times[report.nodeid] = self.times[report.nodeid].plus(Time(*report.processor_time))
+        """Add up the reports of a test; a process that ends while a test is torn down has usually served others as well."""
+        spent = Time(*report.processor_time)
+        if report.when == "teardown":
+            others = Time(spent.children, spent.children)
+            self.shared[_folder(report.nodeid)] = self.shared[_folder(report.nodeid)].plus(others)
+            spent = spent.plus(others, -1)
+        self.times[report.nodeid] = self.times[report.nodeid].plus(spent)
 
     def slowest(self, least: float) -> list[tuple[float, str]]:
         """Return times and names of the tests that took at least so long, the slowest first."""
@@ -76,12 +88,11 @@ class Durations:
 
     def folders(self) -> list[tuple[str, int, Time]]:
         """Return the folders of tests, how many tests each has and their sum, the slowest first."""
-        sums: dict[str, Time] = defaultdict(Time)
+        sums = defaultdict(Time, self.shared)
         counts: dict[str, int] = defaultdict(int)
         for name, t in self.times.items():
-            folder = "/".join(name.split("::")[0].split("/")[:2])
-            sums[folder] = sums[folder].plus(t)
-            counts[folder] += 1
+            sums[_folder(name)] = sums[_folder(name)].plus(t)
+            counts[_folder(name)] += 1
         return sorted(((name, counts[name], t) for name, t in sums.items()), key=lambda row: -row[2].whole)
 
     def pytest_sessionfinish(self, session: Any) -> None:
@@ -95,7 +106,7 @@ class Durations:
         named = self.slowest(self.listed)
         if not named:
             return
-        total = sum(t.whole for t in self.times.values())
+        total = sum(t.whole for _, _, t in self.folders())
         terminalreporter.section(f"processor time of {len(self.times)} tests: {total:.0f} s")
         for name, count, t in self.folders():
             terminalreporter.write_line(

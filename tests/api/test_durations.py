@@ -14,8 +14,11 @@ def judged(limit: float, status: int = 0, **config: object) -> tuple[int, list[s
     watch, lines = Durations(limit, listed=1.0), []
     for name, seconds in (("slow", 1.0), ("slow", 2.0), ("quick", 0.1)):
         watch.pytest_runtest_logreport(
-            SimpleNamespace(nodeid=f"tests/a/test_b.py::{name}", processor_time=(seconds, 0.25))
+            SimpleNamespace(nodeid=f"tests/a/test_b.py::{name}", when="call", processor_time=(seconds, 0.25))
         )
+    watch.pytest_runtest_logreport(  # a browser that served all tests of the folder ends
+        SimpleNamespace(nodeid="tests/a/test_b.py::quick", when="teardown", processor_time=(60.0, 60.0))
+    )
     session = SimpleNamespace(exitstatus=status, config=SimpleNamespace(**config))
     watch.pytest_sessionfinish(session)
     watch.pytest_terminal_summary(SimpleNamespace(section=lines.append, write_line=lines.append))
@@ -36,7 +39,7 @@ def test_slow_tests_are_listed_and_other_outcomes_stay() -> None:
     assert not any("TOO LONG" in line for line in lines)
     assert (
         sum(
-            line.split() == ["3", "s", "1", "s", "in", "other", "processes", "2", "tests", "tests/a"]
+            line.split() == ["63", "s", "61", "s", "in", "other", "processes", "2", "tests", "tests/a"]
             for line in lines
         )
         == 1
