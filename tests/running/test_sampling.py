@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -306,3 +307,31 @@ def test_a_python_controller_has_arrays_of_its_own(batch: int | None) -> None:
     assert np.array_equal(run.q, free.q)
     for name, held in zip("qv", zip(*kept)):
         assert np.array_equal(np.stack(held, axis=-2), run[name])
+
+
+def test_a_regulator_that_its_period_makes_unstable_is_named() -> None:
+    """A gain designed for continuous time, held over a period that is too long: the cause is the period, not the step of the method."""
+    arm = art.load("puma600")
+    q = arm.q(joint2=-0.5, joint3=1.2)
+    plant = arm.linearize(q=q)
+    state = {"x0": [*q, *np.zeros(6)], "u0": arm.gravity(q)}
+    start = q + 0.01
+
+    def run(design: Any, period: float) -> art.Run:
+        hold = art.components.StateFeedback(K=design.gain, period=period, **state)
+        return art.simulate(arm, 1.0, q0=start, controller=hold)
+
+    with pytest.raises(art.NumericalError, match=r"a period of 0\.03 s multiplies a motion by .*lqrd"):
+        run(art.control.lqr(plant, 1.0, 0.01), 0.03)
+    assert run(art.control.lqr(plant, 1.0, 1.0), 0.001).ok
+    assert run(art.control.lqrd(plant, 1.0, 0.01, 0.03), 0.03).ok
+
+
+def test_an_unstable_plant_beside_a_sampled_sensor_is_no_fault_of_sampling() -> None:
+    """Joints that fall are not blamed on the sampled sensor that watches them, and a stiff spring not on a sampled command of nothing."""
+    arm = art.load("two_link")
+    gyro = art.components.Measured(art.components.RateGyro("tip"), noise=0.0, period=0.01)
+    stiff = art.components.PD(kp=1e9, kd=0.0)
+    with pytest.raises(art.NumericalError, match="a smaller step") as caught:
+        art.simulate(arm, 1.0, q0=[0.5, 0.5], controller=stiff, components=[gyro])
+    assert "multiplies" not in str(caught.value)

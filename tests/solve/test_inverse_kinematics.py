@@ -10,6 +10,8 @@ import articulus as art
 import closed_zoo
 import flexible_zoo
 import zoo
+from articulus.errors import InputError
+from robots.packages import ROBOTS, files_of, missing
 
 JOINTS = (art.Revolute, art.Spherical, art.Revolute, art.Universal, art.Prismatic)
 ROUND = 1e-7
@@ -286,3 +288,37 @@ def test_wrong_goals(frame: object, target: object, message: str) -> None:
 def test_an_axis_of_no_length() -> None:
     with pytest.raises(art.InputError, match=r"LookAt\.axis"):
         art.goals.LookAt("tip", (0, 0, 1), axis=(0, 0, 0))
+
+
+@pytest.mark.skipif(not files_of(ROBOTS, ".urdf"), reason=missing(ROBOTS))
+@pytest.mark.parametrize(
+    ("name", "frame"), [("ur5_robot.urdf", "wrist_3_link"), ("panda.urdf", "panda_hand")]
+)
+def test_restarts_find_what_can_be_reached(name: str, frame: str) -> None:
+    """Robots with limits: from one estimate a search ends at limits for two of five targets, with further searches it arrives."""
+    robot = art.load(next(file for file in files_of(ROBOTS, ".urdf") if file.name == name))
+    targets = robot.pose(frame, robot.random_position(seed=2, size=40))
+    once = art.inverse_kinematics(robot, frame, targets, restarts=0)
+    found = art.inverse_kinematics(robot, frame, targets)
+    assert once.ok.mean() < 0.9 < found.ok.mean()
+    assert np.abs(robot.pose(frame, found.q)[found.ok] - targets[found.ok]).max() < 1e-7
+    assert (found.q[once.ok] == once.q[once.ok]).all()  # what arrives at once stays
+    limits = robot.limits
+    assert (found.q >= limits.lower).all()
+    assert (found.q <= limits.upper).all()
+    row = int(np.flatnonzero(found.ok & ~once.ok)[0])  # a row of a batch is what it is alone
+    np.testing.assert_allclose(art.inverse_kinematics(robot, frame, targets[row]).q, found.q[row], atol=1e-9)
+
+
+def test_an_estimate_keeps_its_result() -> None:
+    """With a guess nothing begins again unless asked to; wrong numbers of restarts are refused."""
+    arm = art.load("puma600")
+    q = arm.random_position(seed=3)
+    target = arm.pose("tool", q)
+    assert (
+        art.inverse_kinematics(arm, "tool", target, guess=q).q
+        == art.inverse_kinematics(arm, "tool", target, guess=q, restarts=0).q
+    ).all()
+    for restarts in (-1, 0.5):
+        with pytest.raises(InputError, match="restarts"):
+            art.inverse_kinematics(arm, "tool", target, restarts=restarts)

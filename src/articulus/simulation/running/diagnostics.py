@@ -20,6 +20,7 @@ from articulus.simulation.results.status import RunWarning
 from articulus.simulation.running import dry_friction, failures, reference, resolution
 from articulus.simulation.running.joint_limits import DEPTH, PAST_LIMITS, limit_excess
 from articulus.simulation.running.native_engine import NativeEngine
+from articulus.simulation.running.sampled_growth import sampled_growth
 from articulus.simulation.running.tolerance import SHARE
 
 if TYPE_CHECKING:
@@ -446,6 +447,9 @@ def _cause(runner: Runner, evidence: _Evidence, i: int) -> str:
     singular = _singular(runner, evidence, i)
     if singular is not None:
         return f"the loops pass close to a singular position at t = {singular:.4g} s"
+    sampled = _sampled(runner, evidence, i)
+    if sampled is not None:
+        return sampled
     kind = find_method(runner.method).kind
     if _explicit(runner):
         chatter = _friction(runner, evidence)[i] if dry_friction.present(runner.engine.system) else 0.0
@@ -472,6 +476,13 @@ def _cause(runner: Runner, evidence: _Evidence, i: int) -> str:
         remedy = f"the step of {runner.h:.3g} s is too large: halve it and compare"
         resolved = "step does not resolve"
     return where + resolved if _burst(arises) else remedy
+
+
+def _sampled(runner: Runner, evidence: _Evidence, i: int) -> str | None:
+    """Return whether sampled components make the loop of run i unstable, and what to do."""
+    row = int(evidence.rows[i])
+    duration = float(evidence.t[-1] - evidence.t[0])
+    return sampled_growth(runner.engine.system, runner.c0[row], runner.p[row], runner.t0, runner.h, duration)
 
 
 def _tolerance(runner: Runner) -> str:

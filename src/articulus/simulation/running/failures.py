@@ -8,7 +8,7 @@ import numpy as np
 
 from articulus.simulation.loop.functions import System, native
 from articulus.simulation.results.status import Cause, Failure
-from articulus.simulation.running.tolerance import state_sizes
+from articulus.simulation.running.sampled_growth import jacobian, sampled_growth
 
 if TYPE_CHECKING:
     from articulus.simulation.running.runner import Runner
@@ -66,8 +66,12 @@ def _from_state(runner: Runner, row: int, t: float, c: np.ndarray, d: np.ndarray
     rate_at_start = fastest(system, start, system.d0, p, runner.t0, runner.h)
     if growth.max() > DIVERGED or rate_at_start * runner.h > 2:
         worst = names[int(growth.argmax())]
+        grew = f"{worst} grew to {np.abs(c)[growth.argmax()]:.3g}"
+        sampled = sampled_growth(system, start, p, runner.t0, runner.h, t - runner.t0)
+        if sampled is not None:
+            return Cause.DIVERGED, f"{grew}: {sampled}"
         return Cause.DIVERGED, (
-            f"{worst} grew to {np.abs(c)[growth.argmax()]:.3g}. The fastest motion at the start has a time constant of "
+            f"{grew}. The fastest motion at the start has a time constant of "
             f"{1 / rate_at_start if rate_at_start else float('inf'):.3g} s, the step is {runner.h:.3g} s: a smaller step or an "
             "implicit method (rosenbrock, cvodes) is likely to help; so is a stable controller"
         )
@@ -79,8 +83,4 @@ def _from_state(runner: Runner, row: int, t: float, c: np.ndarray, d: np.ndarray
 
 def fastest(system: System, c: np.ndarray, d: np.ndarray, p: np.ndarray, t: float, h: float) -> float:
     """Return the largest size of an eigenvalue of the equations at a state [1/s], by differences."""
-    rate = native(system.rhs)
-    step = 1e-6 * (state_sizes(system) + np.abs(c))
-    ends = [rate(c + s * np.diag(step), d, p, np.zeros(system.nw), t, h) for s in (1, -1)]
-    J = ((ends[0] - ends[1]) / (2 * step[:, None])).T
-    return float(np.abs(np.linalg.eigvals(J)).max()) if np.isfinite(J).all() else 0.0
+    return float(np.abs(np.linalg.eigvals(jacobian(system, c, d, p, t, h))).max(initial=0.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,10 @@ ARRIVED = 1e-14
 """Error, over the mechanism's length, at which the search is at its end [-]."""
 SLOW = 1e-10
 """Relative progress of a step below which the search is at its end."""
+RESTARTS = 30
+"""Further searches of those that do not arrive, where no estimate is given."""
+BETTER = 0.99
+"""Error over the least so far below which a further search that does not arrive either takes its place: the first one otherwise."""
 LEAST_DAMPING = 1e-12
 """Of the squared norm of the Jacobian: what keeps steps finite that the goals do not determine."""
 
@@ -67,12 +72,16 @@ def inverse_kinematics(
     *,
     tolerance: float = 1e-8,
     params: Mapping[str, Any] | None = None,
+    restarts: int | None = None,
+    seed: int = 0,
 ) -> Reach:
     """Return the position nearest to an estimate's path that brings a frame to a target, or as near as it gets.
 
     Each step minimizes |J s - e|^2 + mu |s|^2 over the steps s that keep every joint within its limits, with mu small near the
     target and grown where a step makes things worse (Levenberg 1944; Nakamura & Hanafusa 1986). Coordinates of flexible bodies
-    stay as they are. Rows of a batch are searched independently of each other.
+    stay as they are. Rows of a batch are searched independently of each other. A search that ends before its target, at a limit
+    or a singular position, begins again at random positions within the limits where no estimate was given; with an estimate
+    the result belongs to it, unless `restarts` are asked for.
 
     Parameters
     ----------
@@ -90,7 +99,15 @@ def inverse_kinematics(
         Error up to which the targets count as reached: of angles, and of distances over the mechanism's characteristic length
         (`mechanism.description.scales()`).
     params : dict of parameter name to number
+    restarts : int
+        Further searches from random positions, the same for all rows, for those that do not arrive; 30 without `guess`, none with it,
+        if not given. Where none arrives the nearest is returned.
+    seed : int
     """
+    if restarts is not None and (restarts < 0 or restarts != int(restarts)):
+        raise InputError(
+            f"inverse_kinematics, restarts: found {restarts}; expected a whole number, 0 or more"
+        )
     goals = _goals(frame, target)
     for goal in goals:
         goal.check(mechanism)
@@ -105,10 +122,22 @@ def inverse_kinematics(
     search = _Search(mechanism, goals, lead, moving_dofs(mechanism, fixed, "inverse_kinematics"), params)
     x, steps = search.run(search.closed(search.within(x)))
     x = search.closed(x)
+    error = search.error(x)
+    rng = np.random.default_rng(seed)
+    for _ in range((RESTARTS if guess is None else 0) if restarts is None else restarts):
+        failed = np.flatnonzero(error > tolerance)
+        if not failed.size:
+            break
+        again = search.of(failed)
+        there, taken = again.run(again.closed(again.spread(x[failed], rng)))
+        there = again.closed(there)
+        new = again.error(there)
+        better = new < np.where(new <= tolerance, np.inf, BETTER * error[failed])
+        rows = failed[better]
+        x[rows], steps[rows], error[rows] = there[better], taken[better], new[better]
+    reached = error <= tolerance
     angle, distance = search.errors(x)
     residual = np.abs(search.open(x)).max(axis=-1, initial=0.0)
-    left = np.abs(search.open(x) / search.sizes).max(axis=-1, initial=0.0)
-    reached = np.maximum(np.maximum(angle, distance / search.length), left) <= tolerance
     if not lead:
         figures = (bool(reached[0]), float(distance[0]), float(angle[0]), float(residual[0]), int(steps[0]))
         return Reach(x[0], *figures)
@@ -219,6 +248,29 @@ class _Search:
         angles = [np.linalg.norm(rows.turn, axis=-1) for rows in found]
         distances = [np.linalg.norm(rows.shift, axis=-1) for rows in found]
         return np.max(angles, axis=0), np.max(distances, axis=0)
+
+    def error(self, x: np.ndarray) -> np.ndarray:
+        """Return the largest error, (B,): of angles, of distances over the characteristic length, of open loops [-]."""
+        angle, distance = self.errors(x)
+        left = np.abs(self.open(x) / self.sizes).max(axis=-1, initial=0.0)
+        return np.maximum(np.maximum(angle, distance / self.length), left)
+
+    def of(self, rows: np.ndarray) -> _Search:
+        """Return the same search for some rows of the batch."""
+        out = copy.copy(self)
+        out.targets = [at[rows] for at in self.targets]
+        return out
+
+    def spread(self, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Return one random position for all rows (what may not move stays): within the limits, or half a turn or the mechanism's own size around."""
+        both = np.isfinite(self.lower) & np.isfinite(self.upper)
+        share = rng.uniform(-1.0, 1.0, len(self.lower))
+        x = self._displace(x, np.where(self.moving & ~both, np.pi * self.large * share, 0.0))
+        v = np.flatnonzero(both & self.moving)
+        x[:, self.places[v]] = (
+            self.lower[v] + self.upper[v] + share[v] * (self.upper[v] - self.lower[v])
+        ) / 2
+        return x
 
     def within(self, x: np.ndarray) -> np.ndarray:
         """Return positions with every joint that may move inside its limits."""
