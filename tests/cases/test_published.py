@@ -7,7 +7,15 @@ import pytest
 from articulus import cases
 
 CASES = {case.name: case for case in cases.find()}
-LONG = ("draper_design", "eisler_arm", "ledesma_planar", "ledesma_spatial", "spatial_chain", "yae_backhoe")
+LONG = (
+    "draper_design",
+    "eisler_arm",
+    "ledesma_planar",
+    "ledesma_spatial",
+    "spatial_chain",
+    "srms_handling",
+    "yae_backhoe",
+)
 """Cases that take more than 3 s of processor time: their rows are computed by `make nightly`, and by `make verify` as all others."""
 ROWS = [
     pytest.param(name, i, id=f"{name}-{i + 1}", marks=[pytest.mark.nightly] if name in LONG else [])

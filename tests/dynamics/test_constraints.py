@@ -132,6 +132,7 @@ def others():
         "lock": art.Lock("c", spherical, (0.5, 0.5, -0.5, 0.5)),
         "harmonic": art.Prescribed("c", cylindrical, art.Harmonic(0.3, 2.0, 0.1, 0.2), "displacement"),
         "polynomial": art.PrescribedPoint("c", "tool", x=art.Polynomial((1, 2, 3)), z=0.4),
+        "point_in_base": art.PrescribedPoint("c", "tool", x=art.Harmonic(0.3, 2.0), y=0.1, base="camera"),
         "time": art.Prescribed("c", cylindrical, ca.Function("f", [t], [ca.exp(-t)]), "angle"),
         "touching": art.Touching("c", "tool", 0.3),
         "no_slip": art.NoSlip("c", "tool", 0.3),

@@ -53,6 +53,11 @@ WRONG = {
     "coordinate": (art.Prescribed("p", "crank_pin", 0.1, "angle"), "constraint.p.coordinate", "revolute joint"),
     "lock count": (art.Lock("p", "crank_pin", (0.0, 1.0)), "constraint.p.values", "found 2 numbers; expected 1"),
     "nothing driven": (art.PrescribedPoint("p", "crank"), "constraint.p", "at least one"),
+    "driven in itself": (
+        art.PrescribedPoint("p", "crank", x=1, base="crank"),
+        "constraint.p.base",
+        "on the body of 'crank'; expected a frame on another body",
+    ),
     "driven ground": (art.PrescribedPoint("p", "ground", x=1), "constraint.p.frame", "moves"),
     "radius": (art.NoSlip("p", "crank", -1.0), "constraint.p.radius", "radius > 0"),
     "ball": (art.SlidingContact("p", "ground", "crank", -1.0), "constraint.p.radius", "radius >= 0"),

@@ -9,25 +9,10 @@ import math
 import numpy as np
 
 import articulus as art
+from articulus.cases.srms import SHUTTLE, add_arm, drift, shuttle
 from articulus.model.mechanism.constraint import Polynomial, Prescribed
 from articulus.simulation.results.run import Run
-from articulus.structure import beam_body
 
-LENGTHS = {"upper": 6.38, "lower": 7.06, "effector": 1.82}  # m
-MASSES = {
-    "shoulder": 117.13,
-    "upper": 24.97,
-    "elbow": 53.12,
-    "lower": 24.06,
-    "wrist": 84.44,
-    "effector": 107.14,
-}
-SECTIONS = {
-    "upper": (1.27e11, 0.0022, 3.16e-5),
-    "lower": (1.09e11, 0.0015, 2.19e-5),
-}  # E [Pa], A [m^2], I [m^4]
-SHUTTLE, INERTIA, SHOULDER = 8.0e4, (1.2e6, 9.0e6, 9.3e6), (6.0, 2.0, 0.0)  # kg, kg m^2, m
-GYRATION = 0.2  # m
 TIME, ANGLE, AFTER = 72.0, math.pi / 2, 5.0
 STEP = {False: 0.02, True: 0.004}
 """Of rigid and flexible arms [s]; the fastest mode of the links has a time constant of 2 ms."""
@@ -49,7 +34,7 @@ def compute() -> dict:
             after > 1e-3
         ),
         "rigid, flexible, and after it: drift of momentum over that of the arm": [
-            drift(m, run) for m, run in ((stiff, rigid), (arm, bent), (held, rest))
+            drift(run) for run in (rigid, bent, rest)
         ],
     }
 
@@ -76,57 +61,12 @@ def speeds(m: art.Mechanism, run: Run) -> np.ndarray:
     return np.array(found)
 
 
-def drift(m: art.Mechanism, run: Run) -> list[float]:
-    """Return the largest change of angular and linear momentum over what the moving arm has of each."""
-    change = np.abs(run["momentum"] - run["momentum"][0])
-    scale = mass(m) * 0.3 * reach(m), mass(m) * 0.3
-    return [float(change[:, :3].max() / scale[0]), float(change[:, 3:].max() / scale[1])]
-
-
 def mechanism(flexible: bool, motion: Polynomial) -> art.Mechanism:
     """Return shuttle and arm: shoulder universal and driven, elbow revolute and wrist spherical, both locked."""
-    m = art.Mechanism("srms", gravity=(0, 0, 0))
-    m.body("shuttle", SHUTTLE, (0, 0, 0), INERTIA).joint("flight", art.Free(), "ground", "shuttle")
-    for name in ("shoulder", "elbow", "wrist"):
-        m.body(name, MASSES[name], (0, 0, 0), (MASSES[name] * GYRATION**2,) * 3)
-    m.joint("shoulder", art.Universal((0, 0, 1), (0, 1, 0)), "shuttle", "shoulder", SHOULDER)
-    before = "shoulder"
-    for name, joint, after in (
-        ("upper", art.Revolute((0, 1, 0)), "elbow"),
-        ("lower", art.Spherical(), "wrist"),
-    ):
-        link(m, name, flexible)
-        m.joint(f"{name}_root", art.Fixed(), before, name)
-        end = {"node": "tip"} if flexible else {"at": (LENGTHS[name], 0, 0)}
-        m.joint(after, joint, name, after, **end)
-        before = after
-    L, mass = LENGTHS["effector"], MASSES["effector"]
-    m.body("effector", mass, (L / 2, 0, 0), (mass * GYRATION**2, *(mass * L**2 / 12,) * 2))
-    m.joint("effector", art.Fixed(), "wrist", "effector").frame("tip", "effector", (L, 0, 0))
+    m = add_arm(shuttle(), flexible=flexible)
     m = m.with_locked(["elbow", "wrist"])
     m.constrain(Prescribed("slew", "shoulder", motion, coordinate="first"))
     return m.constrain(Prescribed("level", "shoulder", Polynomial((0.0,)), coordinate="second"))
-
-
-def link(m: art.Mechanism, name: str, flexible: bool) -> None:
-    L, mass = LENGTHS[name], MASSES[name]
-    if not flexible:
-        m.body(name, mass, (L / 2, 0, 0), (mass * 1e-4, mass * L**2 / 12, mass * L**2 / 12))
-        return
-    E, A, second = SECTIONS[name]
-    m.flexible(
-        name,
-        beam_body(
-            L,
-            EI=E * second,
-            EA=E * A,
-            mass_per_length=mass / L,
-            modes=2,
-            planes="both",
-            elements=2,
-            damping=0.005,
-        ),
-    )
 
 
 def slew(flexible: bool) -> tuple[art.Mechanism, Run]:

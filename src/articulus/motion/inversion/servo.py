@@ -20,7 +20,7 @@ from articulus.dynamics.closed_equations import ClosedEquations
 from articulus.dynamics.loops.rank import DEPENDENT
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import DoubtfulResult, InputError, NumericalError, UnsupportedOperation
-from articulus.model.mechanism import Constraint, PrescribedPoint
+from articulus.model.mechanism import GROUND, Constraint, PrescribedPoint
 from articulus.motion.inversion.arms.tip_torques import tip_torques
 from articulus.motion.inversion.result import Inversion
 from articulus.motion.inversion.stable.inverse import stable_inversion
@@ -116,16 +116,18 @@ class ServoPlan:
 
     def _of_loops(self, t0: float, t_end: float, options: Mapping[str, Any]) -> Inversion:
         program = self.servo.program
-        if self.loop.components or len(program) != 1 or not isinstance(program[0], PrescribedPoint):
+        first = program[0] if len(program) == 1 else None
+        if self.loop.components or not isinstance(first, PrescribedPoint) or first.base != GROUND:
             raise UnsupportedOperation(
-                "servo_plan: non-causal forces of a mechanism with loops are found for one PrescribedPoint and no further components"
+                "servo_plan: non-causal forces of a mechanism with loops are found for one PrescribedPoint in ground axes and no further "
+                "components"
             )
         axes = [row.rpartition(".")[2] for row in self.rows]
         times = np.linspace(t0, t_end, 201)
         y = np.array(self._outputs()[1].map(len(times))(times)).T
         given = {"q": self.q, **options}
         return tip_torques(
-            mechanism=self.loop.mechanism, tip=program[0].frame, path=y, times=times, actuators=self.servo.joints, outputs=axes, **given
+            mechanism=self.loop.mechanism, tip=first.frame, path=y, times=times, actuators=self.servo.joints, outputs=axes, **given
         )  # fmt: skip
 
     def _outputs(self) -> tuple[ca.Function, ca.Function]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PrescribedPoint(Constraint):
-    """Chosen components of a frame's position, in ground axes, are given functions of time (rheonomic).
+    """Chosen components of a frame's position are given functions of time (rheonomic).
 
     Parameters
     ----------
@@ -32,6 +32,9 @@ class PrescribedPoint(Constraint):
         Body or frame whose origin is driven.
     x, y, z : TimeFunction, number, casadi.Function or None [m]
         What each component follows; None leaves it free.
+    base : str
+        Body or frame in whose axes, and from whose origin, they are measured, such as the hub of a craft that floats; the
+        ground if not given.
     """
 
     name: str
@@ -39,6 +42,7 @@ class PrescribedPoint(Constraint):
     x: TimeFunction | None = field(default=None, metadata={"meaning": "function of time that x follows"})
     y: TimeFunction | None = field(default=None, metadata={"meaning": "function of time that y follows"})
     z: TimeFunction | None = field(default=None, metadata={"meaning": "function of time that z follows"})
+    base: str = name_of("frame", "body or frame in which they are measured", default=GROUND)
 
     type_name = "prescribed_point"
 
@@ -49,7 +53,7 @@ class PrescribedPoint(Constraint):
         return tuple(self._driven())
 
     def residual(self, k: Kinematics) -> SX:
-        p = ca.vertsplit(k.relative(GROUND, self.frame).p)
+        p = ca.vertsplit(k.relative(self.base, self.frame).p)
         return ca.vertcat(*(p["xyz".index(axis)] - f.value(k) for axis, f in self._driven().items()))
 
     def _driven(self) -> dict[str, TimeFunction]:
@@ -59,8 +63,13 @@ class PrescribedPoint(Constraint):
     def findings(self, where: str, description: Description) -> Iterator[Finding]:
         if not self._driven():
             yield Finding(where, "none of x, y, z", "at least one of them")
-        if description.carrier(self.frame)[0] == GROUND:
+        base, body = (description.carrier(name)[0] for name in (self.base, self.frame))
+        if body == base == GROUND:
             yield Finding(f"{where}.frame", f"'{self.frame}', which is on the ground", "a frame that moves")
+        elif body == base:
+            yield Finding(
+                f"{where}.base", f"'{self.base}' on the body of '{self.frame}'", "a frame on another body"
+            )
 
 
 def _function_or_none(value: object) -> TimeFunction | None:

@@ -8,7 +8,7 @@ from typing import Any
 from articulus.errors import Finding, InputError
 from articulus.model.mechanism.body import GROUND, Body
 from articulus.model.mechanism.connection import Connection
-from articulus.model.mechanism.constraint import Constraint, NoSlip, PrescribedPoint, Touching, references
+from articulus.model.mechanism.constraint import Constraint, NoSlip, Touching, references
 from articulus.model.mechanism.description import Description
 from articulus.model.mechanism.edit.couplings import rename_couplings
 from articulus.model.mechanism.edit.equipment import with_prefix
@@ -18,7 +18,7 @@ from articulus.model.mechanism.joint import Fixed, Free, Joint
 from articulus.model.mechanism.pose import Pose
 from articulus.model.mechanism.visual import Visual
 
-ON_THE_GROUND = (PrescribedPoint, Touching, NoSlip)
+ON_THE_GROUND = (Touching, NoSlip)
 """Constraints that are about the ground without naming it."""
 
 
