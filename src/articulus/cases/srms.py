@@ -39,13 +39,16 @@ class ArmPlace:
     prefix: str = ""
 
 
+ON_SHUTTLE = ArmPlace()
+
+
 def shuttle() -> art.Mechanism:
     """Return the shuttle, which floats."""
     m = art.Mechanism("srms", gravity=(0, 0, 0))
     return m.body("shuttle", SHUTTLE, (0, 0, 0), INERTIA).joint("flight", art.Free(), "ground", "shuttle")
 
 
-def add_arm(m: art.Mechanism, place: ArmPlace = ArmPlace(), flexible: bool = False) -> art.Mechanism:
+def add_arm(m: art.Mechanism, place: ArmPlace = ON_SHUTTLE, flexible: bool = False) -> art.Mechanism:
     """Return the mechanism with an arm along x: shoulder universal (z, then y), elbow revolute (y), wrist spherical, "tip" at its end."""
     p = place.prefix
     for name in ("shoulder", "elbow", "wrist"):
