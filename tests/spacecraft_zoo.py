@@ -31,6 +31,7 @@ from articulus.simulation.loop.components.spacecraft import (
     StarTracker,
     SunSensor,
     Tachometer,
+    ThermalBending,
     ThirdBodies,
     TorqueAllocation,
     WheelImbalance,
@@ -97,13 +98,22 @@ SPACECRAFT: dict[type[Component], Callable[[str], Component]] = {
     ThirdBodies: lambda _: ThirdBodies(EPOCH, CENTER),
     AtmosphericDrag: lambda frame: AtmosphericDrag((frame, frame), 0.3, ((0, 0, 1), (0.6, 0, 0.8))),
     SolarPressure: lambda frame: SolarPressure((frame,), (0.3,), specular=0.2, diffuse=0.1),
+    ThermalBending: lambda _: ThermalBending("near", "far", 30.0, 1e-2, 0.05, axis=(0, 1, 0), initial=1e-3),
     WheelImbalance: lambda frame: WheelImbalance("wheel0", frame, (1, 0, 0), static=1e-3, dynamic=1e-3),
 }
 """By the frame that carries it."""
 
 COMPANIONS: dict[type[Component], Callable[[str], tuple[Component, ...]]] = {
     kind: lambda frame: (_space(frame),)
-    for kind in (AtmosphericDrag, SolarPressure, Magnetometer, SunSensor, HillPointing, Magnetorquer)
+    for kind in (
+        AtmosphericDrag,
+        SolarPressure,
+        Magnetometer,
+        SunSensor,
+        HillPointing,
+        Magnetorquer,
+        ThermalBending,
+    )
 } | {
     Tachometer: lambda frame: _wheels(frame)[4:],
     WheelImbalance: lambda frame: _wheels(frame)[4:],

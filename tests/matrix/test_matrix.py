@@ -84,7 +84,7 @@ from articulus.simulation.loop.components import (
     WhiteNoise,
     Winch,
 )
-from articulus.simulation.loop.components.spacecraft import DriftingGyro, StarTracker
+from articulus.simulation.loop.components.spacecraft import DriftingGyro, StarTracker, ThermalBending
 from articulus.simulation.loop.contact import Plane, Sphere
 from articulus.simulation.results.diagnostics import energy_error
 from selection import EVERYTHING, in_turn
@@ -207,6 +207,7 @@ BENDS = {
 
 
 ONLY = {StrainSensor: ("flexible",), PiezoPair: ("flexible",), ResolvedRate: ("tree",)}
+ONLY |= {ThermalBending: ("flexible",)}
 ONLY |= {Pseudolink: ("flexible",), DeflectionFeedback: ("flexible",)}
 ONLY |= {Accelerometer: ("tree",), Velocimeter: ("tree",), BeamForces: ("beam",)}
 ONLY |= {SlidingFriction: ("face",)}

@@ -2,13 +2,14 @@
 
 The front list has what most structures need. Beside it: `structure.reduction` (all reductions and what they return),
 `structure.solution` (modes, statics, responses and their results), `structure.element`, `structure.ties`,
-`structure.geometric`, `structure.compliance`, `structure.plate`.
+`structure.geometric`, `structure.compliance`, `structure.heat`, `structure.plate`.
 """
 
 from articulus.model.late import name_finder
 from articulus.structure import compliance as compliance
 from articulus.structure import element as element
 from articulus.structure import geometric as geometric
+from articulus.structure import heat as heat
 from articulus.structure import reduction as reduction
 from articulus.structure import solution as solution
 from articulus.structure import ties as ties
@@ -39,7 +40,7 @@ from articulus.structure.ties import Hold, RigidLink
 from articulus.structure.varying import varying_body
 
 __getattr__ = name_finder(
-    __name__, "reduction", "solution", "element", "ties", "geometric", "compliance", "plate"
+    __name__, "reduction", "solution", "element", "ties", "geometric", "compliance", "heat", "plate"
 )
 
 __all__ = [

@@ -84,6 +84,7 @@ from articulus.simulation.loop.components import (
     WhiteNoise,
     Winch,
 )
+from articulus.simulation.loop.components.spacecraft import ThermalBending
 from articulus.simulation.loop.contact import Plane, Sphere
 from articulus.simulation.loop.equations import Network
 from spacecraft_zoo import COMPANIONS, SPACECRAFT
@@ -209,6 +210,14 @@ def _in_orbit() -> art.Mechanism:
     return m
 
 
+def _boom_in_orbit() -> art.Mechanism:
+    """Return a boom that bends about y, on a hinge, without gravity."""
+    m = art.Mechanism("boom", gravity=(0, 0, 0))
+    m.flexible("link3", structure.beam_body(1.0, EI=500.0, mass_per_length=5000.0, modes=3, planes="z"))
+    m.joint("hinge", art.Revolute(axis=(0, 0, 1)), parent="ground", child="link3")
+    return m.frame("near", "link3", node="root").frame("far", "link3", node="tip")
+
+
 def _with_rod() -> tuple[art.Mechanism, BeamForces]:
     """Return a rod of rubber of one element, and its forces."""
     section = Section(1.0, 200.0, 0.5, 0.4, 0.3, 100.0, 100.0, rotary=(2e-3, 1e-3, 1e-3))
@@ -229,6 +238,7 @@ def _on_slope() -> art.Mechanism:
 HOSTS = dict.fromkeys((StrainSensor, PiezoPair, Pseudolink, DeflectionFeedback), _with_boom())
 HOSTS |= {SlidingFriction: _on_slope()}
 HOSTS |= {CentralGravity: _in_orbit(), BeamForces: _with_rod()[0]} | dict.fromkeys(SPACECRAFT, _in_orbit())
+HOSTS[ThermalBending] = _boom_in_orbit()
 """Mechanisms for components that the digger has no place for."""
 
 

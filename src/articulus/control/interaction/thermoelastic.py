@@ -16,6 +16,8 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
 from articulus.errors import InputError
+from articulus.structure import Structure
+from articulus.structure.heat import Heat
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +45,12 @@ class Thermoelastic:
     H: Any
     theta0: float
     step: float
+
+    @staticmethod
+    def of(structure: Structure, heat: Heat, theta0: float, step: float) -> Thermoelastic:
+        """Return the equations of a structure and its heat."""
+        assert structure.D is not None
+        return Thermoelastic(structure.M, structure.D, structure.K, heat.C, heat.Q, heat.H, theta0, step)
 
     def __post_init__(self) -> None:
         for name in ("M", "D", "K", "C", "Q", "H"):

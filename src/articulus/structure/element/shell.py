@@ -90,7 +90,7 @@ class Shell(Element):
     ) -> Samples:
         shells = [e for e in elements if isinstance(e, Shell)]
         x, cols, shapes = np.array(positions), np.array(columns), cls.shapes()
-        g = _geometry(shells, x, shapes)
+        g = geometry(shells, x, shapes)
         u, du, turn = _displacement(g, shapes)
         bending, thick = _edge_bending(g), []
         if cls.thick:
@@ -137,7 +137,7 @@ class Shell(Element):
 
 
 @dataclass(frozen=True)
-class _Geometry:
+class ShellGeometry:
     """Axes and sizes of E elements at P points."""
 
     tangents: np.ndarray
@@ -157,7 +157,8 @@ class _Geometry:
     """(E, P, 2, 2) Derivatives along the tangents are `inverse` times those by the coordinates of the reference element."""
 
 
-def _geometry(shells: Sequence[Shell], x: np.ndarray, shapes: Shapes) -> _Geometry:
+def geometry(shells: Sequence[Shell], x: np.ndarray, shapes: Shapes) -> ShellGeometry:
+    """Return axes and sizes of shells of one class with corners x (E, k, 3)."""
     edges = np.roll(x, -1, axis=1) - x
     whole = np.cross(x[:, 2] - x[:, 0], x[:, -1] - x[:, 1])
     _check_corners(shells, edges, whole)
@@ -179,7 +180,7 @@ def _geometry(shells: Sequence[Shell], x: np.ndarray, shapes: Shapes) -> _Geomet
     tangents = np.stack([t1, np.cross(normal, t1)], axis=2)
     inverse = np.linalg.inv(np.einsum("epbx,epax->epba", g, tangents))
     dL, dN = (np.einsum("epab,pib->epia", inverse, d) for d in (shapes.dL, shapes.dN))
-    return _Geometry(tangents, normal, shapes.weight * size, dL, dN, edges, middle, inverse)
+    return ShellGeometry(tangents, normal, shapes.weight * size, dL, dN, edges, middle, inverse)
 
 
 def _check_corners(shells: Sequence[Shell], edges: np.ndarray, whole: np.ndarray) -> None:
@@ -197,7 +198,7 @@ def _name(shell: Shell) -> str:
     return f"{type(shell).__name__}({', '.join(map(repr, shell.nodes))})"
 
 
-def _displacement(g: _Geometry, shapes: Shapes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _displacement(g: ShellGeometry, shapes: Shapes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return rows of u (E, P, 3, 6 k), of its derivatives along the tangents (E, P, 2, 3, 6 k), and of the rotation."""
     E, P, k, _ = g.dL.shape
     u, turn = np.zeros((2, E, P, 3, k, 2, 3))
@@ -219,7 +220,7 @@ def _displacement(g: _Geometry, shapes: Shapes) -> tuple[np.ndarray, np.ndarray,
 
 
 def _strains(
-    g: _Geometry, shapes: Shapes, du: np.ndarray, bending: np.ndarray
+    g: ShellGeometry, shapes: Shapes, du: np.ndarray, bending: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return rows of strains and curvatures (E, P, 6, 6 k), and of the drilling strain (E, P, 6 k).
 
@@ -242,7 +243,7 @@ def _strains(
     return np.stack(rows, axis=2), drill
 
 
-def _edge_bending(g: _Geometry) -> np.ndarray:
+def _edge_bending(g: ShellGeometry) -> np.ndarray:
     """Return what beta_s in the middle of each edge without shear has beyond the mean of its ends, (E, k, 6 k).
 
     -w_s of the cubic is -3 (w_2 - w_1) / (2 l) - (beta_s1 + beta_s2) / 4, the mean (beta_s1 + beta_s2) / 2.
@@ -260,7 +261,7 @@ def _edge_bending(g: _Geometry) -> np.ndarray:
     return out.reshape(E, k, -1)
 
 
-def _alternating(g: _Geometry, shapes: Shapes, x: np.ndarray) -> np.ndarray:
+def _alternating(g: ShellGeometry, shapes: Shapes, x: np.ndarray) -> np.ndarray:
     """Return rows of the alternating part of theta . n, zero for any linear field, (E, 6 k)."""
     E, P, k, _ = g.dL.shape
     across = np.einsum("i,eix,epax->epa", shapes.alternate, x, g.tangents)
@@ -271,7 +272,7 @@ def _alternating(g: _Geometry, shapes: Shapes, x: np.ndarray) -> np.ndarray:
 
 
 def _drilling(
-    g: _Geometry,
+    g: ShellGeometry,
     drill: np.ndarray,
     pattern: np.ndarray,
     shear: np.ndarray,

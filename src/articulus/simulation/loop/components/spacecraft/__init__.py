@@ -30,6 +30,7 @@ from articulus.simulation.loop.components.spacecraft.sky_sensors import (
 )
 from articulus.simulation.loop.components.spacecraft.solar_pressure import SolarPressure
 from articulus.simulation.loop.components.spacecraft.tachometer import Tachometer
+from articulus.simulation.loop.components.spacecraft.thermal_bending import ThermalBending
 from articulus.simulation.loop.components.spacecraft.third_bodies import ThirdBodies
 from articulus.simulation.loop.components.spacecraft.wheel_imbalance import WheelImbalance
 
@@ -58,7 +59,7 @@ CONTROLLERS = (
     MomentumManagement,
 )
 ACTUATORS = (Magnetorquer, ControlMomentGyro)
-DISTURBANCES = (HarmonicGravity, ThirdBodies, AtmosphericDrag, SolarPressure, WheelImbalance)
+DISTURBANCES = (HarmonicGravity, ThirdBodies, AtmosphericDrag, SolarPressure, ThermalBending, WheelImbalance)
 
 __all__ = [
     "AtmosphericDrag",
@@ -85,6 +86,7 @@ __all__ = [
     "StarTracker",
     "SunSensor",
     "Tachometer",
+    "ThermalBending",
     "ThirdBodies",
     "TorqueAllocation",
     "WheelImbalance",
