@@ -38,11 +38,15 @@ LIVE_SCRIPTS = (
     "pose.js",
     "modes.js",
     "charts.js",
+    "plane.js",
     "poles.js",
     "response.js",
     "family.js",
     "margins.js",
     "desk.js",
+    "lines.js",
+    "loop_charts.js",
+    "control.js",
 )
 """Panels that ask a server, each in its own file."""
 

@@ -34,6 +34,16 @@
       new ResizeObserver(() => this.redraw()).observe(this.canvas);
     }
 
+    // The figure as SVG on white.
+    svg() {
+      return articulus.onPaper(() => {
+        this.style = getComputedStyle(this.element);
+        const pen = new articulus.SvgPen(this.width, this.height);
+        this.paint(pen);
+        return pen.text();
+      });
+    }
+
     color(name) {
       return this.style.getPropertyValue(`--${name}`).trim();
     }

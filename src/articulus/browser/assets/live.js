@@ -170,6 +170,7 @@
     await live.refresh();
     new articulus.PosePanel(live);
     new articulus.ModesPanel(live);
+    if (data.live.control) new articulus.ControlPanel(live, data.live.control);
     if (data.live.desk) new articulus.DeskPanel(live, data.live.desk);
     await live.ready;
     document.body.dataset.live = "yes";

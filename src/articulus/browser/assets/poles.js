@@ -2,7 +2,6 @@
 // Poles of a loop in the complex plane, over those of the run as it was and those of a family.
 (() => {
   const articulus = (globalThis.articulus ??= {});
-  const { make } = articulus;
   const MARGIN = { left: 46, right: 8, top: 8, bottom: 22 };
   const DAMPING = [0.1, 0.3, 0.5, 0.7];
   const FAR = 8; // times the middle pole: what lies beyond is not in view at first
@@ -23,55 +22,15 @@
     };
   }
 
-  articulus.PoleMap = class extends articulus.Chart {
-    constructor() {
-      super("poles", "Poles", "Poles in the complex plane; wheel zooms, dragging shifts, a double click shows all that matters");
-      const button = (text, name, act) => {
-        const element = make("button", { type: "button", className: "quiet", title: name, "aria-label": text.length > 1 ? `${text}: ${name}` : name }, text);
-        element.addEventListener("click", (event) => {
-          event.preventDefault();
-          act();
-        });
-        return element;
-      };
-      const middle = () => [this.box.x + this.box.w / 2, this.box.y + this.box.h / 2];
-      this.tools = make("div", { className: "tools" }, button("−", "Zoom out", () => this.zoom(1.5, middle())), button("+", "Zoom in", () => this.zoom(1 / 1.5, middle())),
-        button("fit", "Show all that matters", () => this.fit()));
-      this.head.after(this.tools); // beside the summary, not in it: a control inside a control cannot be reached by a screen reader
-      this.canvas.addEventListener("dblclick", () => this.fit());
-      this.canvas.addEventListener("wheel", (event) => {
-        event.preventDefault();
-        this.zoom(Math.exp(0.0015 * event.deltaY), [event.offsetX, event.offsetY]);
-      }, { passive: false });
-      this.canvas.addEventListener("pointerdown", (event) => this.canvas.setPointerCapture(event.pointerId));
-      this.canvas.addEventListener("pointermove", (event) => event.buttons & 1 && this.#shift(event.movementX, event.movementY));
+  articulus.PoleMap = class extends articulus.PlaneChart {
+    constructor(name = "poles", title = "Poles") {
+      super(name, title, "Poles in the complex plane; wheel zooms, dragging shifts, a double click shows all that matters");
     }
 
-    // poles, reference: lists of {re, im, omega, zeta}; family: null or {name, lines: [{value, poles}]}.
+    // poles, reference: lists of {re, im, omega, zeta}; family: null or {name, lines: [{value, poles}]}; locus: null or {gain, re, im, zeros}.
     show(data) {
       this.data = data;
       this.about.textContent = this.about.title = data.about;
-      this.redraw();
-    }
-
-    fit() {
-      this.held = false;
-      this.view = null;
-      this.redraw();
-    }
-
-    zoom(factor, [px, py]) {
-      const { x, y } = this.view;
-      const [re, im] = [this.#re(px), this.#im(py)];
-      this.view = { x: re + factor * (x - re), y: im + factor * (y - im), scale: factor * this.view.scale };
-      this.held = true;
-      this.redraw();
-    }
-
-    #shift(dx, dy) {
-      const { x, y, scale } = this.view;
-      this.view = { x: x - dx * scale, y: y + dy * scale, scale };
-      this.held = true;
       this.redraw();
     }
 
@@ -93,22 +52,6 @@
       this.view = { x: right + 0.1 * (right - left) + 0.25 * spare - 0.5 * w * scale, y: 0, scale };
     }
 
-    #x(re) {
-      return this.box.x + this.box.w / 2 + (re - this.view.x) / this.view.scale;
-    }
-
-    #y(im) {
-      return this.box.y + this.box.h / 2 - (im - this.view.y) / this.view.scale;
-    }
-
-    #re(px) {
-      return this.view.x + (px - this.box.x - this.box.w / 2) * this.view.scale;
-    }
-
-    #im(py) {
-      return this.view.y - (py - this.box.y - this.box.h / 2) * this.view.scale;
-    }
-
     paint(pen) {
       this.box = {
         x: MARGIN.left, y: MARGIN.top, w: this.width - MARGIN.left - MARGIN.right, h: this.height - MARGIN.top - MARGIN.bottom,
@@ -116,7 +59,8 @@
       this.#look();
       this.marks = [];
       this.#plane(pen);
-      const { poles, reference, family } = this.data;
+      const { poles, reference, family, locus } = this.data;
+      if (locus) this.inside(pen, this.box, () => this.#locus(pen, locus));
       const last = Math.max(1, (family?.lines.length ?? 0) - 1);
       family?.lines.forEach(({ value, poles: found }, k) => {
         for (const pole of found) this.#mark(pen, pole, articulus.ramp(k / last), this.#dot, `${family.name} = ${articulus.text(value)}`);
@@ -128,9 +72,9 @@
     // Axes, the unstable half, rays of equal damping and circles of equal frequency.
     #plane(pen) {
       const { x, y, w, h } = this.box;
-      const across = articulus.linearAxis([this.#re(x), this.#re(x + w)], x, x + w);
-      const up = articulus.linearAxis([this.#im(y + h), this.#im(y)], y + h, y);
-      const [ox, oy] = [this.#x(0), this.#y(0)];
+      const across = articulus.linearAxis([this.re(x), this.re(x + w)], x, x + w);
+      const up = articulus.linearAxis([this.im(y + h), this.im(y)], y + h, y);
+      const [ox, oy] = [this.x(0), this.y(0)];
       const far = Math.hypot(ox - x, Math.max(oy - y, y + h - oy)) + w + h;
       this.inside(pen, this.box, () => {
         pen.fillStyle = "rgb(211 47 47 / 8%)";
@@ -182,10 +126,36 @@
       for (const [v, text] of across.ticks(Math.max(2, w / 62))) pen.fillText(text, Math.min(across.at(v), x + w - 10), y + h + 6);
     }
 
+    // The way of each pole while the gain rises, and the zeros to which some of them go.
+    #locus(pen, { gain, re, im, zeros }) {
+      pen.lineWidth = 1.5;
+      re.forEach((_, k) => {
+        pen.strokeStyle = this.color(`series-${k % 8}`);
+        this.line(pen, gain.map((_, i) => (re[k][i] === null || im[k][i] === null ? null : [this.x(re[k][i]), this.y(im[k][i])])));
+      });
+      pen.strokeStyle = this.color("ink");
+      for (const zero of zeros) {
+        pen.beginPath();
+        pen.arc(this.x(zero.re), this.y(zero.im), 4.5, 0, 7);
+        pen.stroke();
+      }
+    }
+
+    // The gain at which a locus passes nearest to a place, if it is near.
+    #gainAt(px, py) {
+      const { locus } = this.data;
+      let best = null;
+      locus?.re.forEach((_, k) => locus.gain.forEach((gain, i) => {
+        const away = Math.hypot(this.x(locus.re[k][i]) - px, this.y(locus.im[k][i]) - py);
+        if (away < (best?.away ?? NEAR)) best = { away, gain, re: locus.re[k][i], im: locus.im[k][i] };
+      }));
+      return best;
+    }
+
     // A pole out of view is an arrow head at the edge.
     #mark(pen, pole, color, draw, text) {
       const { x, y, w, h } = this.box;
-      const [px, py] = [this.#x(pole.re), this.#y(pole.im)];
+      const [px, py] = [this.x(pole.re), this.y(pole.im)];
       const at = [Math.min(x + w - 5, Math.max(x + 5, px)), Math.min(y + h - 5, Math.max(y + 5, py))];
       const out = px < x || px > x + w || py < y || py > y + h;
       pen.strokeStyle = pen.fillStyle = color;
@@ -225,7 +195,10 @@
     point(pen, x, y) {
       const distance = ({ at }) => Math.hypot(at[0] - x, at[1] - y);
       const found = this.marks.reduce((best, mark) => (distance(mark) <= Math.min(NEAR, best ? distance(best) : NEAR) ? mark : best), null);
-      if (!found) return null;
+      if (!found) {
+        const passed = this.#gainAt(x, y);
+        return passed && `gain × ${articulus.text(passed.gain)}: ${articulus.text(passed.re)} ${passed.im < 0 ? "−" : "+"} ${articulus.text(Math.abs(passed.im))} j`;
+      }
       pen.strokeStyle = this.color("ink");
       pen.lineWidth = 1.2;
       pen.beginPath();

@@ -34,6 +34,12 @@
       this.path += `L${this.#at(x, y)}`;
     }
 
+    arc(x, y, r, from, to) {
+      const turn = Math.min(to - from, 2 * Math.PI - 1e-4);
+      const [a, b] = [from, from + turn].map((angle) => this.#at(x + r * Math.cos(angle), y + r * Math.sin(angle)));
+      this.path += `M${a}A${number(r)} ${number(r)} 0 ${turn > Math.PI ? 1 : 0} 1 ${b}`;
+    }
+
     rect(x, y, w, h) {
       this.path += `M${this.#at(x, y)}h${number(w)}v${number(h)}h${number(-w)}z`;
     }

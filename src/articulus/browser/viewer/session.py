@@ -16,6 +16,7 @@ from articulus.browser.viewer.shapes import mode_motion, natural_modes
 from articulus.browser.web import MessageError
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import ArticulusError, InputError, UnsupportedOperation
+from articulus.model.late import late_function
 from articulus.simulation.results import Run
 from articulus.simulation.solve.assembly import one_state
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 ROOM = 0.15
 """Room around a mechanism that is not yet moved, in parts of its size."""
-BESIDE = ("margins",)
+BESIDE = ("margins", "plant", "control", "mu")
 """Questions that are answered beside the others, which do not wait for them."""
 
 
@@ -62,6 +63,7 @@ class ViewerSession:
         ranges: Mapping[str, tuple[float, float]] | None = None,
     ):
         self.desk: Desk | None = None
+        self.control: Any = None
         self._trail = ""
         if isinstance(what, Mechanism):
             self.mechanism = what.with_values(params or {})
@@ -75,6 +77,7 @@ class ViewerSession:
             shown = [recording(lane, 1 / len(runs), params, wrenches) for lane in runs]
             self._trail = trail_of(runs)
             self.desk = _desk(runs[0].run, ranges, wrenches)
+            self.control = _control_desk(runs[0].run, len(runs))
         if ranges and self.desk is None:
             raise InputError(
                 f"view: found ranges of {', '.join(map(repr, ranges))}; expected none: only one run of simulate with named "
@@ -91,6 +94,7 @@ class ViewerSession:
             "q": self._q.tolist(),
             "freedoms": self.posing.dofs(),
             "desk": self.desk.describe() if self.desk else None,
+            "control": self.control.describe() if self.control else None,
         }
         return page_of(self._shown, self.title, live, self._trail)
 
@@ -128,6 +132,19 @@ class ViewerSession:
                 return self._design(self.desk, message, values)
             case {"do": "margins", "values": dict(values)} if self.desk is not None:
                 return self.desk.margins(_values(values), _time(message.get("at")))
+            case {"do": "plant"} if self.control is not None:
+                return dict(self.control.plant(_time(message.get("at"))))
+            case {"do": "control", "form": dict(form)} if self.control is not None:
+                return dict(self.control.design(_form(form)))
+            case {
+                "do": "mu",
+                "number": int(number),
+                "percent": percent,
+                "parameters": list(names),
+            } if self.control is not None:
+                return self.control.robustness(
+                    number, _numbers("percent", [percent], 1)[0], _texts("parameters", names)
+                )
         raise MessageError(f"found an unknown message with the fields {sorted(map(str, message))[:8]}")
 
     def _modes(self, q: Any, locked: bool) -> Any:
@@ -178,6 +195,35 @@ def _desk(
         return Desk(run, ranges, wrenches)
     except UnsupportedOperation:  # from a file, with components that could not be written
         return None
+
+
+def _control_desk(run: Run, runs: int) -> Any:
+    """Return what designs controllers for a single run that can be made again, a `study.linear.desk.ControlDesk`, or None."""
+    if run.origin is None or run.batch is not None or runs > 1:
+        return None
+    return late_function("control_desk")(run)
+
+
+def _form(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the form of a controller that a page sent."""
+    arguments = given.get("arguments")
+    if not isinstance(arguments, dict) or not isinstance(given.get("method"), str):
+        raise MessageError("form: expected a method and its arguments")
+    return {
+        "method": given["method"],
+        "at": _time(given.get("at")),
+        "period": _texts("period", [given.get("period") or ""])[0],
+        "arguments": dict(
+            zip(_texts("arguments", list(arguments)), _texts("arguments", list(arguments.values())))
+        ),
+        **{key: _texts(key, given.get(key) or []) for key in ("commands", "measured")},
+    }
+
+
+def _texts(name: str, given: Any) -> list[str]:
+    if not isinstance(given, list) or not all(isinstance(x, str) for x in given):
+        raise MessageError(f"{name}: expected texts")
+    return given
 
 
 def _numbers(name: str, given: Any, count: int) -> np.ndarray:

@@ -10,6 +10,7 @@ from articulus.control.synthesis.output_poles import output_poles
 from articulus.control.synthesis.rate_feedback import rate_feedback
 from articulus.control.synthesis.sliding import SlidingDesign, sliding_mode
 from articulus.control.synthesis.tuned_absorber import TunedAbsorber, tuned_absorber
+from articulus.control.synthesis.weighted_fixed_order import weighted_fixed_order
 from articulus.control.synthesis.weighted_lqg import weighted_lqg
 
 __all__ = [
@@ -27,5 +28,6 @@ __all__ = [
     "rate_feedback",
     "sliding_mode",
     "tuned_absorber",
+    "weighted_fixed_order",
     "weighted_lqg",
 ]

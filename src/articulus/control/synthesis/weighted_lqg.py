@@ -12,6 +12,7 @@ from articulus.control.design import static
 from articulus.control.plant import Group, PlantPartition, of_matrices
 from articulus.control.synthesis.augw import Weight, weighting
 from articulus.control.synthesis.h2syn import H2Design, h2syn
+from articulus.linear import LinearModel
 
 
 def weighted_lqg(
@@ -43,7 +44,24 @@ def weighted_lqg(
     Design
         For the plant with its weights; the controller is, sign included, that of the plant given. Figure: `norm`.
     """
-    parts = PlantPartition.of(plant, commands, measured, "weighted_lqg")
+    weighted, k, p = weighted_plant(
+        "weighted_lqg", plant, measured, commands, errors, effort, disturbances, noise
+    )
+    return dataclasses.replace(h2syn(weighted, measured=p, commands=k), method="weighted_lqg")
+
+
+def weighted_plant(
+    method: str,
+    plant: Any,
+    measured: Group,
+    commands: Group,
+    errors: Weight,
+    effort: Weight,
+    disturbances: Weight,
+    noise: Weight,
+) -> tuple[LinearModel, int, int]:
+    """Return the plant between white noise and weighted errors, with its commands and measured outputs last, and how many these are; arguments as of `weighted_lqg`."""
+    parts = PlantPartition.of(plant, commands, measured, method)
     m = parts.model
     w = parts.w if len(parts.w) else parts.u
     z = parts.z if len(parts.z) else parts.y
@@ -74,5 +92,4 @@ def weighted_lqg(
         outputs=tuple(f"weighted.{i}" for i in range(weighted)) + y_names,
         period=m.period,
     )
-    design = h2syn(named, measured=p, commands=k)
-    return dataclasses.replace(design, method="weighted_lqg")
+    return named, k, p

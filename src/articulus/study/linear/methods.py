@@ -9,7 +9,15 @@ from typing import Any
 from articulus import control
 from articulus.control import Design
 from articulus.control.reduction import ReducedModel, bstmr, ohklmr, schmr
-from articulus.control.synthesis import glqg, ltru, ltry, optimal_projection, output_poles, weighted_lqg
+from articulus.control.synthesis import (
+    glqg,
+    ltru,
+    ltry,
+    optimal_projection,
+    output_poles,
+    weighted_fixed_order,
+    weighted_lqg,
+)
 from articulus.linear import LinearModel
 
 Reducer = Callable[..., ReducedModel]
@@ -58,6 +66,15 @@ METHODS: dict[str, DesignMethod] = {
     "ltry": DesignMethod(ltry, {**LQG, "recovery": "number"}, PORTS),
     "weighted_lqg": DesignMethod(
         weighted_lqg, PORTS, dict.fromkeys(("errors", "effort", "disturbances", "noise"), "weight")
+    ),
+    "fixed_order": DesignMethod(
+        weighted_fixed_order,
+        {"order": "integer", **PORTS},
+        {
+            **dict.fromkeys(("errors", "effort", "disturbances", "noise"), "weight"),
+            **dict.fromkeys(("h2", "hinf", "damping", "decay"), "number"),
+            **dict.fromkeys(("starts", "iterations", "seed"), "integer"),
+        },
     ),
     "place": DesignMethod(control.place, {"poles": "poles"}, COMMANDS),
     "output_poles": DesignMethod(output_poles, {"poles": "poles"}, PORTS),

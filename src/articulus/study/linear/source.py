@@ -75,7 +75,7 @@ class PlantSource:
             raise InputError(
                 f"{self.model}: found a time, at = {self.at:g} s, for a model; expected none: only a study has one"
             )
-        return self._about(loop, None, None, {}, RunSettings(1e-3))
+        return self.about(loop, None, None, {}, RunSettings(1e-3))
 
     def _of_file(self, path: Path) -> OperatingModel:
         if self.trim or self.at is not None or self.options:
@@ -93,7 +93,7 @@ class PlantSource:
         study = read_study(path)
         q, v, settings, params = study.q0, study.v0, study.settings, study.params
         if self.at is None or self.at == settings.t0:
-            return self._about(study.loop, q, v if np.any(v) else None, params, settings)
+            return self.about(study.loop, q, v if np.any(v) else None, params, settings)
         if not settings.t0 < self.at <= settings.t_end:
             raise InputError(
                 f"{self.model}: found the time {self.at:g} s; expected one of the study, from {settings.t0:g} to {settings.t_end:g} s"
@@ -101,7 +101,7 @@ class PlantSource:
         run = study.loop.run(dataclasses.replace(settings, outputs=None), q, v, params=params)
         if self.trim:
             row = int(np.flatnonzero(run.t <= self.at + 1e-9 * abs(self.at))[-1])
-            return self._about(study.loop, run.q[row], None, params, settings, float(run.t[row]))
+            return self.about(study.loop, run.q[row], None, params, settings, float(run.t[row]))
         model = run.linearize(at=self.at, inputs=self._inputs(study.loop), outputs=self.outputs or None)
         row = int(np.flatnonzero(run.t == model.t)[0])
         known = {c: x for s in run.signals.values() for c, x in zip(s.columns, np.atleast_1d(s.values[row]))}
@@ -110,7 +110,7 @@ class PlantSource:
     def _inputs(self, loop: Loop) -> tuple[str, ...]:
         return self.inputs or (("u",) if loop.system.network.driven else ("tau",))
 
-    def _about(
+    def about(
         self,
         loop: Loop,
         q: Any,
@@ -119,7 +119,7 @@ class PlantSource:
         settings: RunSettings,
         t: float | None = None,
     ) -> OperatingModel:
-        """Return the model about a state, or about one near it that commands hold."""
+        """Return the linear model of a loop about a state, or about one near it that commands hold."""
         t, step, inputs = settings.t0 if t is None else t, settings.step, self._inputs(loop)
         outputs = self.outputs or None
         states: Mapping[str, np.ndarray] = {}

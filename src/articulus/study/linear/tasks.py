@@ -101,6 +101,19 @@ def read_inversion(path: StrPath) -> InversionTask:
     return _reader(load_text(place), place.name, place.parent).inversion()
 
 
+def read_arguments(method: str, table: Mapping[str, Any], model: LinearModel) -> dict[str, Any]:
+    """Return the arguments of a design method from a table `[arguments]` without files; raise ModelError with everything that is wrong in it."""
+    data = {"schema": SCHEMA, "arguments": dict(table)}
+    for key, value in table.items():
+        if isinstance(value, dict) and "file" in value:
+            told = short_text(value)
+            raise ModelError(Finding(f"arguments.{key}", told, "numbers, or {num = [...], den = [...]}"))
+    reader = _Reader(data, "", Report("form", {}), Path())
+    found = reader._arguments(method, model)
+    reader.report.raise_if_any()
+    return found
+
+
 def _reader(text: str, name: str, folder: Path) -> _Reader:
     try:
         data = load_tables(text, name)
