@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 
 import articulus as art
 from articulus.errors import ModelError
-from articulus.model.files.toml.edit import add_table, remove_table, rename_part, set_value
+from articulus.model.files.toml.edit import (
+    add_table,
+    remove_table,
+    remove_value,
+    rename_part,
+    set_numbers,
+    set_value,
+)
 from articulus.model.files.toml.lines import places
 from articulus.model.files.toml.reader import parse_toml
 from articulus.model.files.toml.writer import attached_files, toml_text
@@ -124,3 +131,54 @@ def test_places_are_those_of_the_values(value: object) -> None:
     start, end = places(text).values["t.a"]
     assert text[start:end] == written(value)
     assert tomllib.loads(set_value(text, "t", "a", "5")) == {"t": {"a": 5, "b": 2}}
+
+
+def test_a_key_goes_with_its_comment_and_nothing_else() -> None:
+    assert difference(TEXT, remove_value(TEXT, "body.rod", "mass")) == (['mass = "2 kg"     # weighed'], [])
+    assert difference(TEXT, remove_value(TEXT, "joint.hinge", "at.rpy"))[1] == ["at = {xyz = [0, 0, 1]}"]
+    assert difference(TEXT, remove_value(TEXT, "joint.hinge", "at.xyz"))[1] == [
+        'at = {rpy = [0, "10 deg", 0]}'
+    ]
+    assert tomllib.loads(remove_value(TEXT, "joint.hinge", "limits"))["joint"]["hinge"].get("limits") is None
+    assert "inertia" not in tomllib.loads(remove_value(TEXT, "body.rod", "inertia"))["body"]["rod"]
+    assert remove_value(TEXT, "body.rod", "com") == TEXT
+
+
+def test_a_key_inside_a_table_that_is_written_in_any_way() -> None:
+    """[joint.hinge.limits], braces, dotted keys, or not there yet."""
+    apart = set_value(TEXT, "joint.hinge", "limits.upper", "1")
+    assert tomllib.loads(apart)["joint"]["hinge"]["limits"] == {"lower": -1, "upper": 1}
+    inline = set_value(set_value(TEXT, "body.rod", "k.a", "1"), "body.rod", "k.b", "2")
+    assert "k = {a = 1, b = 2}" in inline
+    dotted = set_value(set_value(TEXT, "body.rod", "mass", "1\nk.a = 1"), "body.rod", "k.b", "2")
+    assert tomllib.loads(dotted)["body"]["rod"]["k"] == {"a": 1, "b": 2}
+    with pytest.raises(ModelError, match="a table in braces"):
+        set_value(TEXT, "body.rod", "inertia.x", "1")
+
+
+def test_numbers_change_in_their_units() -> None:
+    text = TEXT.replace("xyz = [0, 0, 1]", 'xyz = ["10 mm", 0, 1.0]')
+    assert set_numbers(text, "joint.hinge", "at", [0.01, 0, 1]) == text  # as they were written
+    assert difference(text, set_numbers(text, "joint.hinge", "at", [0.025, 0, 1]))[1] == [
+        'at = {xyz = ["25 mm", 0, 1.0], rpy = [0, "10 deg", 0]}'
+    ]
+    assert difference(text, set_numbers(text, "frame.tip", "at", [0, 0.5, 1]))[1] == ["at = [0, 0.5, 1]"]
+    assert "com = [0, 0, 0.5]" in set_numbers(text, "body.rod", "com", [0, 0, 0.5])
+    with pytest.raises(ModelError, match=r"follows the parameter 'l'.*Change the parameter"):
+        set_numbers(text.replace("1.0]", '{parameter = "l"}]'), "joint.hinge", "at", [0.01, 0, 2])
+
+
+@pytest.mark.parametrize("model", ["puma600", "cat215b"])
+def test_every_key_comes_and_goes(model: str) -> None:
+    """Every key of every joint is taken out and put back: the tables hold what they held, and no other line has changed."""
+    text = toml_text(art.load(model).description)
+    data = tomllib.loads(text)
+    found = places(text)
+    for name, table in data["joint"].items():
+        for word, held in table.items():
+            less = remove_value(text, f"joint.{name}", word)
+            assert tomllib.loads(less)["joint"][name] == {k: x for k, x in table.items() if k != word}
+            start, end = found.values[f"joint.{name}.{word}"]
+            more = tomllib.loads(set_value(less, f"joint.{name}", word, text[start:end]))
+            assert more["joint"][name] == table
+            assert more == data, held

@@ -49,6 +49,16 @@ LIVE_SCRIPTS = (
     "control.js",
 )
 """Panels that ask a server, each in its own file."""
+BUILD_SCRIPTS = (
+    "live.js",
+    "pose.js",
+    "build_values.js",
+    "build_form.js",
+    "build_handles.js",
+    "build_draft.js",
+    "build.js",
+)
+"""Those of the page on which models are built."""
 
 
 def export_html(
@@ -86,6 +96,8 @@ def page_of(
     live: dict[str, Any] | None = None,
     trail: str = "",
     play: bool = False,
+    scripts: tuple[str, ...] = LIVE_SCRIPTS,
+    styles: tuple[str, ...] = (),
 ) -> str:
     """Return the text of a page that plays recordings.
 
@@ -100,13 +112,16 @@ def page_of(
         Body or frame whose trace is drawn from the start.
     play : bool
         Whether it plays from the start.
+    scripts, styles : tuples of str
+        What a page with a server has more.
     """
-    scripts = SCRIPTS if live is None else (*SCRIPTS, *LIVE_SCRIPTS)
+    scripts = SCRIPTS if live is None else (*SCRIPTS, *scripts)
+    style = "".join(map(asset, ("player.css", *styles)))
     template = string.Template(asset("player.html"))
     return template.substitute(
         title=html.escape(title),
-        policy=f"{policy(scripts)}; style-src {_hash(asset('player.css'))}",
-        style=asset("player.css"),
+        policy=f"{policy(scripts)}; style-src {_hash(style)}",
+        style=style,
         scripts="\n".join(f"<script>{asset(script)}</script>" for script in scripts),
         data=_json({"title": title, "runs": list(shown), "live": live, "trail": trail, "play": play}),
     )

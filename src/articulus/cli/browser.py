@@ -37,7 +37,7 @@ def view(
 
     viewing = _page_of(what, options(settings), Access(host), port)
     with contextlib.suppress(KeyboardInterrupt):
-        _announce("look here", viewing.url, Access(host).local, host, "look", browser)
+        announce("look here", viewing.url, Access(host).local, host, "look", browser)
         viewing.wait()
     viewing.close()
 
@@ -114,7 +114,7 @@ def _to_view(what: list[str], arguments: dict[str, Any]) -> tuple[Any, str]:
     return load(what[0], **arguments), ""
 
 
-def _announce(call: str, url: str, local: bool, host: str, verb: str, browser: bool) -> None:
+def announce(call: str, url: str, local: bool, host: str, verb: str, browser: bool) -> None:
     """Say where a page is, and open it."""
     import webbrowser
 
@@ -148,7 +148,7 @@ def drive(
     driving = Driving(machine_for(model), Access(host), folder)
 
     def ready() -> None:
-        _announce("drive it here", driving.url, driving.access.local, host, "drive", browser)
+        announce("drive it here", driving.url, driving.access.local, host, "drive", browser)
 
     async def serve() -> None:
         done = asyncio.Event()

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from articulus.cli.bench import bench
 from articulus.cli.browser import drive, view
+from articulus.cli.build import build
 from articulus.cli.campaign import campaigns
 from articulus.cli.count import count
 from articulus.cli.deadline import deadline
@@ -73,7 +74,7 @@ def _root(
 
 
 for _command in (
-    info, models, count, schedule, deadline, run, fit, design, plan, linearize, reduce, design_controller, invert, verify, bench, view, drive, serve, export,
+    info, models, count, schedule, deadline, run, fit, design, plan, linearize, reduce, design_controller, invert, verify, bench, view, build, drive, serve, export,
     demo, schema,
 ):  # fmt: skip
     app.command()(_command)

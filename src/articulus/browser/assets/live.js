@@ -16,6 +16,8 @@
       this.posed = null; // position that a user has given, until time goes on
       this.still = null; // position of a motion that has no signals
       this.waiting = new Map();
+      this.heard = new Map(); // what is done with messages of other kinds, by kind
+      this.returned = []; // called when a connection has come back
       this.number = 0;
       this.ready = new Promise((done) => (this.opened = done)); // at the first connection that comes about
       this.#tab("Model", $("tab-model"));
@@ -41,21 +43,26 @@
         const [file] = event.dataTransfer.files;
         if (file.size > LARGEST) return this.say(`${file.name}: ${Math.round(file.size / 1e6)} MB; at most ${LARGEST / 1e6} MB are taken`);
         this.say(`${file.name} is opened ...`);
-        await this.ask("open", { name: file.name, text: await file.text() }).catch(() => null); // it has been said
+        const answer = await this.ask("open", { name: file.name, text: await file.text() }).catch(() => null); // it has been said
+        if (answer?.parts) this.heard.get("changed")(answer);
       });
     }
 
     #connect() {
       this.socket = new WebSocket(new URL("socket", location.href.replace(/^http/, "ws")));
       this.socket.addEventListener("open", () => {
-        if (document.body.classList.contains("parted")) this.say("");
+        const back = document.body.classList.contains("parted");
         document.body.classList.remove("parted");
         this.opened();
+        if (!back) return;
+        this.say("");
+        for (const again of this.returned) again();
       });
       this.socket.addEventListener("message", ({ data }) => {
         const answer = JSON.parse(data);
         if (answer.kind === "renewed") return this.player.address.renew(answer.fresh);
         if (answer.kind === "notice") return this.say(answer.text);
+        if (this.heard.has(answer.kind)) return this.heard.get(answer.kind)(answer);
         const asked = this.waiting.get(answer.id);
         this.waiting.delete(answer.id);
         if (answer.error) asked?.reject(new Error(answer.error));
@@ -168,8 +175,9 @@
   articulus.connect = async (player, data) => {
     const live = (articulus.live = new Live(player, data));
     await live.refresh();
-    new articulus.PosePanel(live);
-    new articulus.ModesPanel(live);
+    const pose = new articulus.PosePanel(live);
+    if (data.live.build) await (articulus.build = new articulus.BuildPanel(live, data.live.build, pose)).open();
+    else new articulus.ModesPanel(live);
     if (data.live.control) new articulus.ControlPanel(live, data.live.control);
     if (data.live.desk) new articulus.DeskPanel(live, data.live.desk);
     await live.ready;

@@ -10,19 +10,40 @@
       this.live = live;
       this.player = live.player;
       this.element = make("div", { id: "tab-pose" });
-      this.sliders = live.told.freedoms.map((freedom, k) => this.#slider(freedom, k));
-      const list = make("div", { className: "sliders" }, ...this.#grouped());
+      this.list = make("div", { className: "sliders" });
+      this.put(live.told.freedoms);
       const reset = make("button", { type: "button", id: "pose-reset" }, "As at the start");
       reset.addEventListener("click", () => this.reset());
       this.element.append(
         make("section", {}, make("h2", {}, "Drag a frame"), this.#grip()),
-        make("section", { className: "grow" }, make("h2", {}, "Joints"), list, make("p", { className: "hint" }, reset)),
+        make("section", { className: "grow" }, make("h2", {}, "Joints"), this.list, make("p", { className: "hint" }, reset)),
       );
       live.tab("Pose", this.element, { shown: () => this.#attach(), left: () => this.#detach() });
       this.player.watchers.push(() => this.follow());
       this.move = live.latest("move", (answer) => this.#take(answer));
       this.reach = live.latest("reach", (answer) => this.#take(answer));
       this.follow();
+    }
+
+    // Show sliders for the degrees of freedom of another mechanism.
+    put(freedoms) {
+      this.sliders = freedoms.map((freedom, k) => this.#slider(freedom, k));
+      this.list.replaceChildren(...this.#grouped());
+    }
+
+    // The mechanism has changed: its joints and its frames.
+    renew(freedoms) {
+      this.put(freedoms);
+      const before = this.frame.value;
+      const names = this.#names();
+      this.frame.replaceChildren(new Option("none", ""), ...names.map((n) => new Option(n, n)));
+      this.frame.value = names.includes(before) ? before : "";
+      if (!this.element.hidden) this.#attach();
+    }
+
+    #names() {
+      const { scene } = this.player.tracks[0].data;
+      return [...scene.frames.map((f) => f.name), ...scene.bodies.map((b) => b.name).reverse()];
     }
 
     #take(answer) {
@@ -103,9 +124,7 @@
     // a frame to drag
 
     #grip() {
-      const { scene } = this.player.tracks[0].data;
-      const names = [...scene.frames.map((f) => f.name), ...scene.bodies.map((b) => b.name).reverse()];
-      this.frame = make("select", { id: "grip", "aria-label": "Frame to drag" }, new Option("none", ""), ...names.map((n) => new Option(n, n)));
+      this.frame = make("select", { id: "grip", "aria-label": "Frame to drag" }, new Option("none", ""), ...this.#names().map((n) => new Option(n, n)));
       this.turn = make("select", { id: "grip-mode", "aria-label": "What to drag" },
         new Option("its place", "place"), new Option("place, attitude kept", "translate"), new Option("its attitude", "rotate"));
       this.frame.addEventListener("change", () => this.#attach());

@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 import itertools
 import logging
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
@@ -32,21 +32,37 @@ SILENCE = 60.0
 """Time after which a page that does not answer counts as gone [s]; compiling may hold up the program for a while."""
 
 
+class Session(Protocol):
+    """What stands behind a page."""
+
+    def page(self) -> str:
+        """Return the text of the page."""
+        ...
+
+    def answer(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the answer to a message."""
+        ...
+
+
 class ViewerServer:
     """What connects a session with browsers.
 
     Parameters
     ----------
-    session : ViewerSession
+    session : ViewerSession, or another Session
     access : Access
     source : Source
         Files that are read again when they change, and what reads dropped ones.
     """
 
-    def __init__(self, session: ViewerSession, access: Access, source: Source | None = None):
+    scripts: tuple[str, ...] = LIVE_SCRIPTS
+    long: tuple[str, ...] = ("open",)
+    """Questions that may be as long as a file."""
+
+    def __init__(self, session: Session, access: Access, source: Source | None = None):
         self.session, self.source = session, source or Source()
         self._sockets: set[ServerConnection] = set()
-        allowed = f"{policy((*SCRIPTS, *LIVE_SCRIPTS))}; style-src 'unsafe-inline'"
+        allowed = f"{policy((*SCRIPTS, *self.scripts))}; style-src 'unsafe-inline'"
         self.site = Site(
             access, {"": session.page().encode()}, self._talk, SILENCE, allowed, largest=LONGEST_FILE
         )
@@ -64,7 +80,7 @@ class ViewerServer:
                     continue
                 try:
                     message = object_in(content, LONGEST_FILE)
-                    if len(content) > LONGEST and message.get("do") != "open":
+                    if len(content) > LONGEST and message.get("do") not in self.long:
                         raise MessageError(f"found {len(content)} characters; expected at most {LONGEST}")
                     number = _number(message)
                 except MessageError as error:
@@ -84,10 +100,15 @@ class ViewerServer:
                 task.cancel()
 
     async def _reply(self, socket: ServerConnection, message: dict[str, Any], number: int) -> None:
-        answer = await asyncio.to_thread(self._answer, message, number)
+        answer, good = await asyncio.to_thread(self._answer, message, number)
         with contextlib.suppress(ConnectionClosed):
             await socket.send(answer)
-        if message.get("do") == "open" and '"error"' not in answer:
+        if good:
+            await self._answered(message)
+
+    async def _answered(self, message: dict[str, Any]) -> None:
+        """Tell all pages what an answer has changed."""
+        if message.get("do") == "open":
             await self._tell("renewed", fresh=True)
 
     async def watch(self) -> None:
@@ -118,7 +139,7 @@ class ViewerServer:
                 self._show(session, page)
                 await self._tell("renewed", fresh=False)
 
-    def _show(self, session: ViewerSession, page: str) -> None:
+    def _show(self, session: Session, page: str) -> None:
         """Show something else; pages that are open ask for it again."""
         self.session, self.site.pages = session, {"": page.encode()}
 
@@ -129,17 +150,19 @@ class ViewerServer:
             with contextlib.suppress(ConnectionClosed):
                 await socket.send(message)
 
-    def _answer(self, message: dict[str, Any], number: int) -> str:
-        """Return the answer to a message; a page that waits for one gets it, whatever happens."""
+    def _answer(self, message: dict[str, Any], number: int) -> tuple[str, bool]:
+        """Return the answer to a message, and whether there is one; a page that waits for one gets it, whatever happens."""
         try:
-            if message.get("do") == "open":
-                return text("answer", **self._open(message), id=number)
-            return text("answer", **self.session.answer(message), id=number)
+            found = self._found(message)
+            return text("answer", **found, id=number), "error" not in found
         except MessageError as error:
-            return text("answer", error=str(error), id=number)
+            return text("answer", error=str(error), id=number), False
         except Exception as error:
             log.exception("no answer to '%.40s'", message.get("do"))
-            return text("answer", error=f"{type(error).__name__}: {error}", id=number)
+            return text("answer", error=f"{type(error).__name__}: {error}", id=number), False
+
+    def _found(self, message: dict[str, Any]) -> dict[str, Any]:
+        return self._open(message) if message.get("do") == "open" else self.session.answer(message)
 
     def _open(self, message: dict[str, Any]) -> dict[str, Any]:
         """Show a dropped file in place of what is shown; its files are no longer looked at."""

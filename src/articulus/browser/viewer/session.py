@@ -88,6 +88,16 @@ class ViewerSession:
         self._q, self._shown = start, shown
         self._one_at_a_time, self._beside = threading.Lock(), threading.Lock()
 
+    @property
+    def shown(self) -> list[dict[str, Any]]:
+        """What the page shows: recordings."""
+        return self._shown
+
+    @property
+    def shown_position(self) -> np.ndarray:
+        """Position that it shows first, (nq,)."""
+        return self._q
+
     def page(self) -> str:
         """Return the text of the page."""
         live = {
