@@ -6,6 +6,7 @@ second one for 1.8 s.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -150,7 +151,7 @@ def docking() -> tuple[tuple[Run, np.ndarray], float]:
     q0, v0 = m.neutral.copy(), np.zeros(m.nv)
     q0[m.q_slice("structure")][4:] = m.pose("probe", q0)[:3, 3]
     v0[m.v_slice("structure")][3] = -APPROACH
-    given = {"components": [contact], "events": [latch], "method": "rk4", "step": 2e-3}
+    given: dict[str, Any] = {"components": [contact], "events": [latch], "method": "rk4", "step": 2e-3}
     run = art.simulate(m, 2.0, q0, v0, sample=0.1, **given)
     (probe, moving), (port, other) = (
         (m.pose(frame, run.q[-1])[:3, 3], m.velocity(frame, run.q[-1], run.v[-1]))
