@@ -19,7 +19,7 @@ build/robots: requirements/robots.txt | $(VENV)/.test
 test: $(VENV)/.test build/robots
 	PYTHONDONTWRITEBYTECODE= PYTHONPATH=build/robots $(BIN)/python -m pytest
 
-# cases and pages of which each takes more than 3 s; `.ci/run` has them, `make test` has not
+# cases that take more than 1.5 s each and the longest pages; `.ci/run` has them, `make test` has not
 slow: $(VENV)/.test build/robots
 	ARTICULUS_MATRIX=all PYTHONDONTWRITEBYTECODE= PYTHONPATH=build/robots $(BIN)/python -m pytest -m nightly tests/cases/test_published.py tests/docs/test_pages.py
 

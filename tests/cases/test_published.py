@@ -8,15 +8,36 @@ from articulus import cases
 
 CASES = {case.name: case for case in cases.find()}
 LONG = (
+    "contact_chains",
     "draper_design",
+    "draper_noise",
     "eisler_arm",
+    "flexible_four_bar",
+    "free_flexible_body",
+    "gear_rotors",
+    "ider_flexible_arm",
+    "king_pseudolink",
     "ledesma_planar",
     "ledesma_spatial",
+    "lexan_truss",
+    "loop_orders",
+    "multiple_chains",
+    "noise_covariance",
+    "padilla_slew",
+    "park_interaction",
+    "recursive_inversion",
+    "reduced_regulator",
     "spatial_chain",
+    "spinning_beam",
     "srms_handling",
+    "srms_slew",
+    "stable_inversion",
+    "staircase_rocket",
+    "truss_manipulator",
+    "two_stage_launcher",
     "yae_backhoe",
 )
-"""Cases that take more than 3 s of processor time: their rows are computed by `make nightly`, and by `make verify` as all others."""
+"""Cases that take more than 1.5 s of processor time: their rows are computed by `make slow`, and by `make verify` as all others."""
 ROWS = [
     pytest.param(name, i, id=f"{name}-{i + 1}", marks=[pytest.mark.nightly] if name in LONG else [])
     for name, case in CASES.items()

@@ -182,6 +182,7 @@ def test_what_cannot_be_done_is_said() -> None:
         glqg(silent, commands=1, measured=1)
 
 
+@pytest.mark.in_turn(4)
 @pytest.mark.parametrize(("time", "command"), [(1e-4, 1.0), (1e6, 1.0), (1.0, 1e5), (1.0, 1e-5)])
 def test_designs_are_the_same_in_any_units_of_time_and_commands(time: float, command: float) -> None:
     """Where LQG is no start, glqg and optimal projection found no controller at 1e5 rad/s, or with commands in other units."""

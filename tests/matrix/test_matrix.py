@@ -378,7 +378,7 @@ def test_every_method_gives_the_motion_of_the_reference(kind: type[Component], w
     assert not [fault for method in methods(kind, where) for fault in faults(kind, where, method)]
 
 
-@pytest.mark.in_turn(2)
+@pytest.mark.in_turn(3)
 @pytest.mark.parametrize(("kind", "where"), COMBINATIONS)
 def test_a_batch_with_parameters_is_the_single_runs(kind: type[Component], where: str) -> None:
     """Bit by bit, with fixed and with adaptive steps; both for components in `WHOLE` on the tree, else one of them in turn."""
