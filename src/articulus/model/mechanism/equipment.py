@@ -59,7 +59,8 @@ class Equipment:
         Shapes that may touch. Type: that of a shape of `articulus.simulation.loop.contact`, or "mesh", whose hull is made when it is
         asked for. Values: those of the shape (`name`, `frame`, `radius`, ...; of a mesh `file` and `scale`) and, all optional, `friction`,
         `margin` by which it is larger, `slippery` for one that never rubs, two `groups` of bits as in MJCF (what it is, what it
-        touches) and `apart`, names of bodies that it never touches.
+        touches), `apart`, names of bodies that it never touches, and `pairs`, names of shapes that it touches whatever groups say, with
+        `pair_friction` and `pair_margin` of each.
     """
 
     devices: tuple[Device, ...] = ()

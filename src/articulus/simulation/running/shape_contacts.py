@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from articulus.simulation.loop.contact import (
     Shape,
     Sphere,
 )
+from articulus.simulation.loop.contact.polyhedra import polyhedron
 
 DEPTH = 0.01
 """How far a mechanism that stands on a single point sinks in, in parts of its characteristic length [-]."""
@@ -88,18 +89,8 @@ def shape_contacts(
     depth, gravity = law.pop("depth"), law.pop("gravity")
     slow = SLOW * math.sqrt(2 * gravity * depth) if slip_speed is None else slip_speed
     groups: dict[tuple[float, bool], list[tuple[int, int]]] = {}
-    for i, j in itertools.combinations(range(len(shapes)), 2):
-        a, b = shapes[i], shapes[j]
-        if not _touches(mechanism, a, b):
-            continue
-        rubs = (
-            0.0
-            if a.slippery and b.slippery
-            else max(a.friction, b.friction)
-            if friction is None
-            else friction
-        )
-        still = bool(_stands(mechanism, a.shape) or _stands(mechanism, b.shape))
+    for i, j, rubs in _rubbing(mechanism, shapes, friction):
+        still = bool(_stands(mechanism, shapes[i].shape) or _stands(mechanism, shapes[j].shape))
         groups.setdefault((rubs, still), []).append((i, j))
     along = {"shear": 1.5 * law["stiffness"] * math.sqrt(depth) if shear is None else shear}
     out = []
@@ -117,6 +108,38 @@ def shape_contacts(
             )
         )
     return out
+
+
+def _rubbing(
+    mechanism: Mechanism, shapes: list[_Shape], friction: float | None
+) -> Iterator[tuple[int, int, float]]:
+    """Yield the pairs that may touch with their friction; those that the file names have numbers of their own, margins as another shape."""
+    numbers = {shape.name: k for k, shape in enumerate(shapes)}
+    named = set[frozenset[int]]()
+    for i, shape in enumerate(list(shapes)):
+        for name, rubs, margin in shape.pairs:
+            if name not in numbers:
+                where = f"collision '{shape.name}', pairs"
+                raise InputError(
+                    Finding(where, f"'{name}'", "the name of a shape", did_you_mean(name, numbers))
+                )
+            j = numbers[name]
+            named.add(frozenset((i, j)))
+            if not _may_meet(mechanism, shape, shapes[j]):
+                continue
+            places = []
+            for k, more in ((i, margin), (j, 0.0)):
+                if more != shapes[k].margin:
+                    plain = shapes[k].plain or shapes[k].shape
+                    shapes.append(dataclasses.replace(shapes[k], shape=_grown(plain, more), margin=more))
+                    k = len(shapes) - 1
+                places.append(k)
+            yield places[0], places[1], rubs if friction is None else friction
+    for i, j in itertools.combinations(range(len(numbers)), 2):
+        a, b = shapes[i], shapes[j]
+        if frozenset((i, j)) not in named and _touches(mechanism, a, b):
+            rough = 0.0 if a.slippery and b.slippery else max(a.friction, b.friction)
+            yield i, j, rough if friction is None else friction
 
 
 def quick_contacts(mechanism: Mechanism, step: float) -> list[Contacts]:
@@ -166,6 +189,10 @@ class _Shape:
     slippery: bool = False
     groups: tuple[int, int] = (1, 0)
     apart: tuple[str, ...] = ()
+    margin: float = 0.0
+    pairs: tuple[tuple[str, float, float], ...] = ()
+    plain: Shape | None = None
+    """The shape without its margin."""
 
     @staticmethod
     def of(device: Device) -> _Shape:
@@ -180,11 +207,19 @@ class _Shape:
         own = {k: held.pop(k) for k in ("name", "friction", "slippery", "apart") if k in held}
         what, touched = (int(x) for x in held.pop("groups", (1, 0)))
         margin = float(held.pop("margin", 0.0))
+        pairs = tuple(held.pop("pairs", ()))
+        given = [held.pop(key, (0.0,) * len(pairs)) for key in ("pair_friction", "pair_margin")]
+        if any(len(x) != len(pairs) for x in given):
+            found = f"{len(pairs)} pairs, {len(given[0])} and {len(given[1])} numbers"
+            raise InputError(Finding(where, found, "pair_friction and pair_margin for each of pairs"))
         try:
             shape = TYPES[device.type](**held)
         except TypeError as error:  # a field that the shape does not have, or lacks
             raise InputError(f"{where} of type '{device.type}': {error}") from None
-        return _Shape(_grown(shape, margin), groups=(what, touched), **own)
+        named = tuple((str(name), float(rubs), float(more)) for name, rubs, more in zip(pairs, *given))
+        return _Shape(
+            _grown(shape, margin), groups=(what, touched), margin=margin, pairs=named, plain=shape, **own
+        )
 
 
 def _grown(shape: Shape, margin: float) -> Shape:
@@ -229,17 +264,19 @@ def _stands(mechanism: Mechanism, shape: Shape) -> bool:
     return mechanism.description.carrier(shape.frame)[0] == GROUND
 
 
-def _touches(mechanism: Mechanism, a: _Shape, b: _Shape) -> bool:
-    """Whether two shapes may touch."""
+def _may_meet(mechanism: Mechanism, a: _Shape, b: _Shape) -> bool:
+    """Whether two shapes are of such kinds and on such bodies that they can meet."""
     carriers = [mechanism.description.carrier(x.shape.frame)[0] for x in (a, b)]
-    flat = [isinstance(x.shape, Plane | HeightField) for x in (a, b)]
-    if carriers[0] == carriers[1] or all(flat):
-        return False
-    if any(isinstance(x.shape, ConvexHull) for x in (a, b)) and not any(flat):
-        return False  # a hull touches surfaces alone
-    if b.shape.frame in a.apart or a.shape.frame in b.apart:
-        return False
-    return bool(a.groups[0] & b.groups[1] or b.groups[0] & a.groups[1])
+    surfaces = [isinstance(x.shape, Plane | HeightField) for x in (a, b)]
+    flat = any(isinstance(x.shape, ConvexHull) and polyhedron(x.shape) is None for x in (a, b))
+    return carriers[0] != carriers[1] and not all(surfaces) and (any(surfaces) or not flat)
+
+
+def _touches(mechanism: Mechanism, a: _Shape, b: _Shape) -> bool:
+    """Whether two shapes may touch, as groups and exclusions say."""
+    meant = a.groups[0] & b.groups[1] or b.groups[0] & a.groups[1]
+    apart = b.shape.frame in a.apart or a.shape.frame in b.apart
+    return bool(meant) and not apart and _may_meet(mechanism, a, b)
 
 
 def _law(mechanism: Mechanism, stiffness: float | None, dissipation: float | None) -> dict[str, float]:

@@ -35,13 +35,10 @@ def collisions_of(model: Any, bodies: Sequence[str], filtered: bool) -> tuple[li
         Whether a body never touches that which carries it.
     """
     shapes, lost = [], list[Omission]()
-    if model.npair:
-        lost.append(
-            Omission("", f"{model.npair} pairs of geoms with their own numbers", "omitted pairs", NOTED)
-        )
-    apart, taken = _apart(model, filtered), set[str]()
+    apart, taken, names = _apart(model, filtered), set[str](), dict[int, str]()
+    paired = {int(g) for g in (*model.pair_geom1, *model.pair_geom2)}
     for g in range(model.ngeom):
-        if not (model.geom_contype[g] or model.geom_conaffinity[g]):
+        if not (model.geom_contype[g] or model.geom_conaffinity[g] or g in paired):
             continue
         name = model.geom(g).name or f"geom{g}"
         try:
@@ -52,6 +49,7 @@ def collisions_of(model: Any, bodies: Sequence[str], filtered: bool) -> tuple[li
         while name in taken:
             name += "_"
         taken.add(name)
+        names[g] = name
         body = int(model.geom_bodyid[g])
         values: Values = [("name", name), ("frame", bodies[body]), *own]
         if any(at.xyz):
@@ -62,7 +60,23 @@ def collisions_of(model: Any, bodies: Sequence[str], filtered: bool) -> tuple[li
         if apart[body]:
             values.append(("apart", tuple(bodies[b] for b in sorted(apart[body]))))
         shapes.append(Device(kind, tuple(values)))
-    return shapes, lost
+    named = _pairs(model, names)
+    return [Device(x.type, (*x.values, *named.get(x.name, ()))) for x in shapes], lost
+
+
+def _pairs(m: Any, names: dict[int, str]) -> dict[str, Values]:
+    """Return for the first shape of each pair that the file names which other it touches, how rough they are, and the margin."""
+    rows: dict[str, list[tuple[str, float, float]]] = {}
+    for k in range(m.npair):
+        one, two = int(m.pair_geom1[k]), int(m.pair_geom2[k])
+        if one in names and two in names:
+            rubs = 0.0 if m.pair_dim[k] == FRICTIONLESS else float(m.pair_friction[k][0])
+            margin = float(m.pair_margin[k] - m.pair_gap[k])
+            rows.setdefault(names[one], []).append((names[two], rubs, margin))
+    return {
+        name: list(zip(("pairs", "pair_friction", "pair_margin"), zip(*found)))
+        for name, found in rows.items()
+    }
 
 
 def _surface(m: Any, g: int) -> Iterator[tuple[str, Any]]:

@@ -15,6 +15,8 @@ from articulus.errors import UnsupportedOperation
 
 TINY = 1e-60
 """Square of a length below which a vector has no direction [m^2]: derivatives stay finite there. Bristles of nanometers bend by 1e-20 m."""
+BESIDE = 1e-9
+"""Height of a foot above other faces from which it is beside its own, over the size of the hull [-]."""
 STEPS = 16
 """Halvings of a segment in search of its nearest point, before the last step, which is exact for parabolas."""
 
@@ -116,14 +118,14 @@ class Drum:
 
 @dataclass(frozen=True)
 class Corners:
-    """The corners of a convex hull; how far a point is from it is not known."""
+    """The corners of a convex hull, on which it stands on surfaces; how far a point is from it is not known."""
 
     corners: tuple[SX, ...]
 
     def distance(self, p: SX) -> tuple[SX, SX]:
-        """Raise: only surfaces touch it."""
+        """Raise: what needs distances takes `Facets`."""
         raise UnsupportedOperation(
-            "contact of a hull with a solid; expected a plane or a height field, on which its corners stand, or a primitive in its place"
+            "contact of two solids one of which is a hull; expected `Contacts` with both of them, which takes their faces"
         )
 
     def points(self) -> list[SX]:
@@ -131,7 +133,70 @@ class Corners:
         return list(self.corners)
 
 
-Core = CorePoint | CoreSegment | Brick | Drum | Corners
+@dataclass(frozen=True)
+class Facets:
+    """A convex hull by its faces and edges.
+
+    Attributes
+    ----------
+    normals, offsets : tuple of SX (3,), of SX [m]
+        Of each face.
+    edges : tuple of pairs of SX (3,) [m]
+        Ends of each edge.
+    size : SX [m]
+        Radius of the ball around it.
+    """
+
+    normals: tuple[SX, ...]
+    offsets: tuple[SX, ...]
+    edges: tuple[tuple[SX, SX], ...]
+    size: SX
+
+    def distance(self, p: SX) -> tuple[SX, SX]:
+        """Return distance and gradient: from the face in front of which the point is, from an edge if from none."""
+        height, n = self._highest(p)
+        beside, _ = self._highest(p - height * n)
+        away = self._from_edge(p)
+        on_edge = ca.logic_and(height > 0, beside > BESIDE * self.size)
+        return ca.if_else(on_edge, length(away), height), ca.if_else(on_edge, direction(away), n)
+
+    def nearest(self, a: SX, b: SX) -> tuple[SX, SX]:
+        """Return the nearest points of a segment and of all edges."""
+        best, p, q = SX(ca.inf), SX.zeros(3), SX.zeros(3)
+        for begin, end in self.edges:
+            mine, other = nearest_of_segments(a, b - a, begin, end - begin)
+            square = ca.sumsqr(mine - other)
+            nearer = square < best
+            best, p, q = (ca.if_else(nearer, x, y) for x, y in ((square, best), (mine, p), (other, q)))
+        return p, q
+
+    def points(self) -> list[SX]:
+        """Return the ends of the edges."""
+        return [end for edge in self.edges for end in edge]
+
+    def _highest(self, p: SX) -> tuple[SX, SX]:
+        """Return the largest height of a point above a face, and the normal of that."""
+        height, n = SX(-ca.inf), SX.zeros(3)
+        for normal, offset in zip(self.normals, self.offsets):
+            value = ca.dot(normal, p) - offset
+            higher = value > height
+            height, n = ca.if_else(higher, value, height), ca.if_else(higher, normal, n)
+        return height, n
+
+    def _from_edge(self, p: SX) -> SX:
+        """Return the way from the nearest point of all edges."""
+        best, out = SX(ca.inf), SX.zeros(3)
+        for begin, end in self.edges:
+            along = end - begin
+            part = clamp(ca.dot(p - begin, along) / ca.fmax(ca.sumsqr(along), TINY), 0, 1)
+            away = p - begin - part * along
+            square = ca.sumsqr(away)
+            nearer = square < best
+            best, out = ca.if_else(nearer, square, best), ca.if_else(nearer, away, out)
+        return out
+
+
+Core = CorePoint | CoreSegment | Brick | Drum | Corners | Facets
 
 
 def _sign(x: SX) -> SX:

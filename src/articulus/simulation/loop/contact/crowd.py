@@ -12,17 +12,23 @@ from casadi import SX
 from articulus.kernel import sweep
 from articulus.kernel.sweep import Selection
 from articulus.model.mechanism.numbers import value_of
+from articulus.simulation.loop.contact import polyhedra
 from articulus.simulation.loop.contact.ground import Surface
-from articulus.simulation.loop.contact.law import normal_force, sliding_friction
 from articulus.simulation.loop.contact.pairs import touches
-from articulus.simulation.loop.contact.patch import Law, MovingFrame, approach, held_states, patch, resistance
+from articulus.simulation.loop.contact.patch import (
+    LAW,
+    STATE,
+    Law,
+    MovingFrame,
+    Patch,
+    held_states,
+    patch,
+    resistance,
+    sliding,
+)
 from articulus.simulation.loop.contact.shapes import ConvexHull, HeightField, Plane, Shape
-from articulus.simulation.loop.contact.solid import Touch, corners_of, sizes_of, solid
+from articulus.simulation.loop.contact.solid import ContactSolid, Touch, corners_of, sizes_of, solid
 
-STATE = 18
-"""Numbers of a moving shape: origin, angular velocity, velocity, axes column by column; ground axes."""
-LAW = 7
-"""Numbers of the law: stiffness, dissipation, friction, shear, shear_damping, rolling, slip speed."""
 SIZES = {"sphere": 1, "capsule": 2, "box": 4, "cylinder": 3, "plane": 0, "height_field": 0}
 """Numbers of a shape; those of a hull come from its corners."""
 SOLID = ("sphere", "capsule", "box", "cylinder", "hull")
@@ -40,14 +46,22 @@ def kind_of(shape: Shape) -> Kind:
     return shape if isinstance(shape, HeightField) else type(shape)
 
 
+def facing(shape: Shape) -> Kind:
+    """Return the kind of a shape that touches another solid: of hulls with faces and edges."""
+    return polyhedra.HullKind.of(shape) if isinstance(shape, ConvexHull) else kind_of(shape)
+
+
 def _size(kind: Kind) -> int:
     """Return the number of numbers of a shape of a kind, the ball around it first."""
+    if isinstance(kind, polyhedra.HullKind):
+        return _size(kind.corners) + kind.numbers
     return 1 + (3 * kind if isinstance(kind, int) else SIZES[_type(kind).type_name])
 
 
-def numbers(shape: Shape, number: Any = value_of) -> SX:
-    """Return the radius of the ball around a shape and its sizes as a column."""
-    return ca.vertcat(number(getattr(shape, "bound", 0.0)), *(number(x) for x in sizes_of(shape)))
+def numbers(shape: Shape, number: Any = value_of, faces: bool = False) -> SX:
+    """Return the radius of the ball around a shape and its sizes as a column, and its faces and edges where those of a hull are asked for."""
+    more = facing(shape).column(shape) if faces and isinstance(shape, ConvexHull) else ()
+    return ca.vertcat(number(getattr(shape, "bound", 0.0)), *(number(x) for x in sizes_of(shape)), *more)
 
 
 def states_of(first: Kind, second: Kind, holds: bool, rolls: bool) -> dict[str, int]:
@@ -146,7 +160,7 @@ def highest(surface: Kind) -> float:
 
 
 def _type(kind: Kind) -> type[Shape]:
-    if isinstance(kind, int):
+    if isinstance(kind, int | polyhedra.HullKind):
         return ConvexHull
     return HeightField if isinstance(kind, HeightField) else kind
 
@@ -160,11 +174,17 @@ def _points(first: Kind, second: Kind) -> int:
 
 
 def _touches(first: Kind, second: Kind, a: SX, b: SX, sizes: Sequence[SX]) -> list[Touch]:
-    one = solid(_type(first), ca.vertsplit(sizes[0])[1:], *_pose(a))
+    one = _solid(first, a, sizes[0])
     two: Any = Surface(*_pose(b), second if isinstance(second, HeightField) else None)
     if _type(second).type_name in SOLID:
-        two = solid(_type(second), ca.vertsplit(sizes[1])[1:], *_pose(b))
+        two = _solid(second, b, sizes[1])
     return touches((_type(first), _type(second)), one, two)
+
+
+def _solid(kind: Kind, x: SX, sizes: SX) -> ContactSolid:
+    if isinstance(kind, polyhedra.HullKind):
+        return ContactSolid(kind.core(ca.vertsplit(sizes)[_size(kind.corners) :], sizes[0]), SX(0), *_pose(x))
+    return solid(_type(kind), ca.vertsplit(sizes)[1:], *_pose(x))
 
 
 @functools.lru_cache(maxsize=64)
@@ -181,41 +201,102 @@ def _pair(first: Kind, second: Kind, holds: bool, rolls: bool) -> tuple[ca.Funct
         ca.sumsqr(state) > 0 if wanted else SX(0)
     )  # parted, its bristles straighten and give off what they hold
     guard = ca.Function("near", given, [ca.logic_or(near, bent) if wanted else near])
-    k, loss, mu, shear, T, rolling, slow = ca.vertsplit(law)
-    one, two = _moving(a), _moving(b)
+    one, two = MovingFrame.of(a), MovingFrame.of(b)
     found = _touches(first, second, a, b, sizes)
     states = _split(state, wanted)
-    full = Law(k, loss, mu, shear, T, rolling, sizes[0][0])
+    full = Law.of(law, sizes[0][0])
     at = patch(found, one, two, full)
-    held = resistance(at, one, two, full, states)
-    force, moment, lost = held.force, held.moment, at.lost + held.lost
-    if not holds:
-        force, moment, more = _sliding(found, at.center, one, two, full, slow)
-        moment, lost = moment + held.moment, lost + more
-    push, turning = at.force + force, at.moment + moment
-    wrenches = [ca.vertcat(turning + ca.cross(at.center - x[:3], push), push) for x in (a, b)]
-    stored = at.stored + sum((full.bristles()[name] * ca.sumsqr(z) / 2 for name, z in states.items()), SX(0))
+    free = (SX.zeros(3), SX.zeros(3), SX(0)) if holds else sliding(found, at.center, one, two, full, law[6])
     touching = sum((each.counts > 0 for each in found), SX(0))
-    out = [wrenches[0], -wrenches[1], ca.vertcat(stored, lost, touching), at.center, push]
-    if wanted:
-        out.append(ca.vertcat(*(held.rates[name] + z / T for name, z in states.items())))
+    out = _results(at, one, two, full, states, free, touching)
     name = f"when_{kinds[0].type_name}_{kinds[1].type_name}"
     return guard, ca.Function(name, [on, *given], [ca.densify(ca.if_else(on, x, 0)) for x in out])
 
 
-def _sliding(
-    found: list[Touch], center: SX, first: MovingFrame, second: MovingFrame, law: Law, slow: SX
-) -> tuple[SX, SX, SX]:
-    """Return force, moment about the center and lost power of friction -mu N v / sqrt(v^2 + v_s^2) at each point."""
-    rate = approach(first, second)
-    force, moment, lost = SX.zeros(3), SX.zeros(3), SX(0)
-    for each in found:
-        N = normal_force(each.counts, rate(each), law.stiffness, law.dissipation, law.size)
-        along = first.velocity(each.point) - second.velocity(each.point) + each.normal * rate(each)
-        friction = sliding_friction(law.friction * N, along, slow)
-        force, moment = force + friction, moment + ca.cross(each.point - center, friction)
-        lost -= ca.dot(friction, along)
-    return force, moment, lost
+def _results(
+    at: Patch,
+    one: MovingFrame,
+    two: MovingFrame,
+    law: Law,
+    states: dict[str, SX],
+    free: tuple[SX, SX, SX],
+    touching: SX,
+) -> list[SX]:
+    """Return wrenches on both, account, center, force and rates; `free` is friction without states: force, moment, power lost."""
+    held = resistance(at, one, two, law, states)
+    force, moment, lost = held.force + free[0], held.moment + free[1], at.lost + held.lost + free[2]
+    push, turning = at.force + force, at.moment + moment
+    wrenches = [ca.vertcat(turning + ca.cross(at.center - x.o, push), push) for x in (one, two)]
+    stored = at.stored + sum((law.bristles()[name] * ca.sumsqr(z) / 2 for name, z in states.items()), SX(0))
+    out = [wrenches[0], -wrenches[1], ca.vertcat(stored, lost, touching), at.center, push]
+    if states:
+        out.append(ca.vertcat(*(held.rates[name] + z / law.shear_damping for name, z in states.items())))
+    return out
+
+
+def faceted(
+    holds: bool,
+    rolls: bool,
+    placed: Sequence[tuple[polyhedra.Placed, polyhedra.Placed]],
+    shapes: Sequence[tuple[int, int]],
+    given: Sequence[SX],
+    total: int,
+) -> list[SX]:
+    """Return what the function of `swept` gives, for pairs of polyhedra.
+
+    Parameters
+    ----------
+    holds, rolls : bool
+        As in `swept`.
+    placed : sequence of pairs
+        Where their numbers are.
+    shapes : sequence of two numbers each
+        The pairs.
+    given : sequence of SX
+        Movements, numbers of all shapes, law, states of the pairs.
+    total : int
+        Number of all shapes.
+    """
+    moving, sizes, law, z = given
+    near = []
+    for pair in placed:
+        a, b = (moving[STATE * x.frame : STATE * x.frame + 3] for x in pair)
+        near.append(ca.sumsqr(a - b) < (sizes[pair[0].bound] + sizes[pair[1].bound]) ** 2)
+    sums = polyhedra.touch_sums(placed, not holds, moving, sizes, law, ca.densify(ca.vertcat(*near)))
+    count, size, nz = len(placed), sum(polyhedra.SUMS), sum(held_states(holds, rolls, True).values())
+    reads = [Selection(0, STATE, tuple(STATE * pair[k].frame for pair in placed)) for k in (0, 1)]
+    reads += [Selection(1, 1, tuple(pair[0].bound for pair in placed)), Selection(2, LAW, (0,) * count)]
+    reads += [Selection(3, size, tuple(size * k for k in range(count)))]
+    ends = [Selection(0, 6, tuple(6 * pair[k] for pair in shapes)) for k in (0, 1)]
+    adds = [*ends, Selection(1, ACCOUNT, (0,) * count)]
+    adds += [Selection(k, 3, tuple(3 * i for i in range(count))) for k in (3, 4)]
+    columns = [moving, sizes, law, sums]
+    if nz:
+        each = tuple(nz * i for i in range(count))
+        reads.append(Selection(4, nz, each))
+        adds.append(Selection(2, nz, each))
+        columns.append(z)
+    outputs = [6 * total, ACCOUNT, nz * count, 3 * count, 3 * count]
+    inputs = [x.numel() for x in columns]
+    return list(
+        sweep.function(*_faceted(holds, rolls), inputs, reads, outputs, adds).call(columns, False, True)
+    )
+
+
+@functools.lru_cache(maxsize=8)
+def _faceted(holds: bool, rolls: bool) -> tuple[ca.Function, ca.Function]:
+    """Return guard and body of what follows from the sums of the touches of a pair."""
+    on, a, b, bound = SX.sym("on"), SX.sym("a", STATE), SX.sym("b", STATE), SX.sym("bound")
+    law, sums = SX.sym("law", LAW), SX.sym("sums", sum(polyhedra.SUMS))
+    wanted = held_states(holds, rolls, True)
+    state = SX.sym("z", sum(wanted.values()))
+    given = [a, b, bound, law, sums, *([state] if wanted else [])]
+    meets = sums[0] > 0
+    guard = ca.Function("near", given, [ca.logic_or(meets, ca.sumsqr(state) > 0) if wanted else meets])
+    one, two, full = MovingFrame.of(a), MovingFrame.of(b), Law.of(law, bound)
+    at, force, moment = polyhedra.patch_of(sums, one.o, full)
+    out = _results(at, one, two, full, _split(state, wanted), (force, moment, SX(0)), sums[-1])
+    return guard, ca.Function("when_polyhedra", [on, *given], [ca.densify(ca.if_else(on, x, 0)) for x in out])
 
 
 def _split(column: SX, sizes: dict[str, int]) -> dict[str, SX]:
@@ -228,8 +309,3 @@ def _split(column: SX, sizes: dict[str, int]) -> dict[str, SX]:
 
 def _pose(x: SX) -> tuple[SX, SX]:
     return ca.reshape(x[9:], 3, 3), x[:3]
-
-
-def _moving(x: SX) -> MovingFrame:
-    R, o = _pose(x)
-    return MovingFrame(o, R, x[3:6], x[6:9])

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from articulus.errors import UnsupportedOperation
 from articulus.simulation.loop.contact import boxes, ground, rounds
-from articulus.simulation.loop.contact.shapes import Box, Capsule, Cylinder, Shape, Sphere
+from articulus.simulation.loop.contact.shapes import Box, Capsule, ConvexHull, Cylinder, Shape, Sphere
 from articulus.simulation.loop.contact.solid import ContactSolid, Touch
 
 PAIRS: dict[tuple[type[Shape], type[Shape]], Callable[[ContactSolid, ContactSolid], list[Touch]]] = {
@@ -18,6 +18,8 @@ PAIRS: dict[tuple[type[Shape], type[Shape]], Callable[[ContactSolid, ContactSoli
     (Capsule, Capsule): rounds.capsules,
     (Capsule, Box): rounds.capsule,
     (Capsule, Cylinder): rounds.capsule,
+    (Sphere, ConvexHull): rounds.ball,
+    (Capsule, ConvexHull): rounds.capsule_and_hull,
     (Box, Box): boxes.boxes,
     (Box, Cylinder): boxes.box_and_cylinder,
     (Cylinder, Cylinder): boxes.cylinders,

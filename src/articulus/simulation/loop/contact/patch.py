@@ -8,7 +8,14 @@ from dataclasses import dataclass
 import casadi as ca
 from casadi import SX
 
-from articulus.simulation.loop.contact.law import Held, bristle, hertz, least_force, normal_force
+from articulus.simulation.loop.contact.law import (
+    Held,
+    bristle,
+    hertz,
+    least_force,
+    normal_force,
+    sliding_friction,
+)
 from articulus.simulation.loop.contact.solid import Touch
 
 SHEAR = 0.01
@@ -17,6 +24,10 @@ PATCH = 10.0
 """Radius of the patch that turns elastically before it rolls, in parts of the resistance to rolling."""
 
 
+STATE = 18
+"""Numbers of a moving shape: origin, angular velocity, velocity, axes column by column; ground axes."""
+LAW = 7
+"""Numbers of the law: stiffness, dissipation, friction, shear, shear_damping, rolling, slip speed."""
 ALONE = 1e-12
 """Share of a length or force that keeps derivatives finite where there is none [-]."""
 
@@ -29,6 +40,11 @@ class MovingFrame:
     R: SX
     omega: SX
     v: SX
+
+    @staticmethod
+    def of(x: SX) -> MovingFrame:
+        """Return a movement from its numbers, see `STATE`."""
+        return MovingFrame(x[:3], ca.reshape(x[9:], 3, 3), x[3:6], x[6:9])
 
     def velocity(self, p: SX) -> SX:
         """Return the velocity of the point of the body that is at p [m/s]."""
@@ -46,6 +62,12 @@ class Law:
     shear_damping: SX
     rolling: SX
     size: SX
+
+    @staticmethod
+    def of(x: SX, size: SX) -> Law:
+        """Return the law from its numbers, see `LAW`, and the radius of the first shape."""
+        k, loss, mu, shear, T, rolling, _ = ca.vertsplit(x)
+        return Law(k, loss, mu, shear, T, rolling, size)
 
     @property
     def least(self) -> SX:
@@ -145,6 +167,21 @@ def resistance(
         lost += _loss(friction, turned, w, k["roll"])
         moment = moment + friction.force
     return Resistance(force, moment, rates, lost)
+
+
+def sliding(
+    found: list[Touch], center: SX, first: MovingFrame, second: MovingFrame, law: Law, slow: SX
+) -> tuple[SX, SX, SX]:
+    """Return force, moment about the center and lost power of friction -mu N v / sqrt(v^2 + v_s^2) at each point."""
+    rate = approach(first, second)
+    force, moment, lost = SX.zeros(3), SX.zeros(3), SX(0)
+    for each in found:
+        N = normal_force(each.counts, rate(each), law.stiffness, law.dissipation, law.size)
+        along = first.velocity(each.point) - second.velocity(each.point) + each.normal * rate(each)
+        friction = sliding_friction(law.friction * N, along, slow)
+        force, moment = force + friction, moment + ca.cross(each.point - center, friction)
+        lost -= ca.dot(friction, along)
+    return force, moment, lost
 
 
 def _deeper(each: Touch, rate: Callable[[Touch], SX]) -> SX:

@@ -11,6 +11,7 @@ from articulus.simulation.loop.contact.cores import (
     Brick,
     CoreSegment,
     Drum,
+    Facets,
     direction,
     length,
     nearest_of_segment,
@@ -42,6 +43,18 @@ def capsule(first: ContactSolid, second: ContactSolid) -> list[Touch]:
     ends = [first.outside(p) for p in first.core.points()]
     found = [touch(p, first.margin, second) for p in ends]
     return [*found, between(found, ends, first.margin, second)]
+
+
+def capsule_and_hull(first: ContactSolid, second: ContactSolid) -> list[Touch]:
+    """Return where a capsule touches a hull: at both ends, and where its axis is nearest to an edge."""
+    assert isinstance(first.core, CoreSegment)
+    assert isinstance(second.core, Facets)
+    ends = [first.outside(p) for p in first.core.points()]
+    found = [touch(p, first.margin, second) for p in ends]
+    p, q = map(second.outside, second.core.nearest(*map(second.inside, ends)))
+    n, gap = direction(p - q), length(p - q)
+    depth, deeper = first.margin - gap, ca.fmax(ca.fmax(found[0].depth, found[1].depth), 0)
+    return [*found, Touch((p - first.margin * n + q) / 2, n, depth, depth - deeper, tuple(found))]
 
 
 def between(found: list[Touch], ends: list[SX], margin: SX, second: ContactSolid, sign: int = 1) -> Touch:

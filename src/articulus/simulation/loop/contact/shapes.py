@@ -230,7 +230,7 @@ class HeightField(Shape):
 
 @dataclass(frozen=True)
 class ConvexHull(Shape):
-    """The convex hull of points; it touches planes and height fields with its corners, and nothing else.
+    """The convex hull of points; it touches planes and height fields with its corners, in `Contacts` all other solids, too.
 
     Parameters
     ----------
