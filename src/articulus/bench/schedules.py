@@ -12,7 +12,19 @@ from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import Effort
 from articulus.bench.timing import Contender, race
 from articulus.model.load import load
-from articulus.parallel import SegmentedChain, TaskGraph, cp_misf, df_ihs, measure
+from articulus.parallel import (
+    SegmentedChain,
+    TaskGraph,
+    Team,
+    cp_misf,
+    df_ihs,
+    measure,
+    predicted_time,
+    run_schedule,
+    team_costs,
+    timed_schedule,
+)
+from articulus.parallel.execution import fastest
 
 NEAR = 50
 """How far back a random task looks for what it needs."""
@@ -74,6 +86,28 @@ def distribution(effort: Effort) -> Iterator[Measurement]:
             1e6 * found.quantile(0.999),
             note=f"fastest {fastest:.2g} us, worst {worst:.3g} us, {int(found.stolen.sum())} calls stolen by the system",
         )
+
+
+def threads(effort: Effort) -> Iterator[Measurement]:
+    """Yield one state of a long chain in two threads beside the serial recursion, and its predicted time beside the measured one."""
+    model = chain(60 if effort.quick else 1000)
+    q, v, tau = (x[0].copy() for x in model.states(1))
+    serial = model.mechanism.kernel("forward_dynamics").bind(q, v, tau)
+    expected = model.mechanism.forward_dynamics(q, v, tau)
+    calls = 200 if effort.quick else 5000
+    with Team(2) as team:
+        parts = SegmentedChain(model.mechanism, team=team)
+        found = parts.forward_dynamics(q, v, tau)
+        off = float(np.abs(found - expected).max() / np.abs(expected).max())
+        costs = team_costs(team)
+        one, two = fastest(serial, calls), fastest(lambda: parts.forward_dynamics(q, v, tau), calls)
+        predicted = predicted_time(timed_schedule(parts.schedule, parts.tasks), costs)
+        step = run_schedule(parts.schedule, parts.tasks, team)
+        yield Measurement(
+            "forward dynamics, one state, two threads", model.nv, 1e6 * two, "articulus, serial", 1e6 * one, value=one / two,
+            bar=None if effort.quick or team.size == 1 else FigureLimit(1.4), failed=off > 1e-8,
+            note=f"wall time, fastest call; schedule predicted {1e6 * predicted:.3g} us, measured {1e6 * fastest(step, calls):.3g}; a transfer {1e9 * costs.transfer:.3g} ns",
+        )  # fmt: skip
 
 
 def segments(effort: Effort) -> Iterator[Measurement]:

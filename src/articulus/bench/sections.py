@@ -87,6 +87,7 @@ def sections(quick: bool) -> list[BenchSection]:
         BenchSection("schedules", schedules.schedules),
         BenchSection("times of one call", schedules.distribution),
         BenchSection("segments of a chain", schedules.segments),
+        BenchSection("two threads on one state", schedules.threads),
         BenchSection("planned motions", planned.motions),
         BenchSection("campaigns", campaigns.arms),
         BenchSection("large campaigns", campaigns.large),

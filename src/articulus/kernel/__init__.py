@@ -15,23 +15,31 @@ from . import march, program, scan
 from .build import Source
 from .call import Kernel, PreparedCall
 from .instructions import Instructions, instructions
-from .jit import host
+from .jit import host, width
+from .pieces import Pieces
 from .pool import threads
 from .program import Ranks
 from .recurrence import NEVER, Passage, Recurrence
 from .scan import Scan
+from .strided import copy_call
+from .team import Team, TeamCall
 
 __all__ = [
     "NEVER",
     "Instructions",
     "Kernel",
     "Passage",
+    "Pieces",
     "PreparedCall",
     "Recurrence",
     "Scan",
+    "Team",
+    "TeamCall",
     "cached",
     "compile",
+    "copy_call",
     "instructions",
+    "lanes",
     "recurrence",
     "scan_lanes",
     "threads",
@@ -134,6 +142,11 @@ def recurrence(key: str, build: Callable[[], Sequence[ca.Function]], logged: int
     text = f"recurrence {logged} {key}"
     source = _keep(_sources, text, lambda: Source(text, lambda: march.build(build(), logged)))
     return Recurrence(source, logged)
+
+
+def lanes() -> int:
+    """Return how many rows a batched call computes at once: the doubles of the widest vector, or ARTICULUS_LANES."""
+    return width()
 
 
 def scan_lanes(step: ca.Function, lanes: int | None = None) -> Scan:

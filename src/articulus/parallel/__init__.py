@@ -1,10 +1,19 @@
 """How fast one step of one mechanism can be: counts, task graphs, schedules, machines, deadlines."""
 
+from articulus.kernel import Team
 from articulus.parallel import families, log_depth, neighborhood, published
 from articulus.parallel.asynchronous import Contraction, contraction, iterate_asynchronously
 from articulus.parallel.branch_and_bound import df_ihs
 from articulus.parallel.counts import Growth, Operations, count, growth, operations
 from articulus.parallel.doubling import prefixes
+from articulus.parallel.execution import (
+    TeamCosts,
+    ThreadedFunction,
+    predicted_time,
+    run_schedule,
+    team_costs,
+    timed_schedule,
+)
 from articulus.parallel.grains import call_graph, mechanism_graph, ode_graph, operation_graph, step_graph
 from articulus.parallel.graph import TaskGraph
 from articulus.parallel.latency import (
@@ -37,6 +46,9 @@ __all__ = [
     "SegmentedChain",
     "SolverRun",
     "TaskGraph",
+    "Team",
+    "TeamCosts",
+    "ThreadedFunction",
     "Timing",
     "block_diagram",
     "call_graph",
@@ -59,6 +71,7 @@ __all__ = [
     "ode_graph",
     "operation_graph",
     "operations",
+    "predicted_time",
     "prefixes",
     "published",
     "read_diagram",
@@ -66,8 +79,11 @@ __all__ = [
     "run_array",
     "run_mesh",
     "run_nonstrict",
+    "run_schedule",
     "solve_systolic",
     "step_graph",
     "strict_delay",
+    "team_costs",
+    "timed_schedule",
     "waits",
 ]

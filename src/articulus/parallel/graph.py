@@ -174,13 +174,18 @@ class TaskGraph:
 
         Nothing that could run at the same time is put together (Kasahara, Honda & Narita 1989).
         """
-        head = list(range(len(self)))
+        return self.merge(self.fusion())
+
+    def fusion(self) -> list[int]:
+        """Return the number that each task has in the graph of `fuse`."""
+        head, number = list(range(len(self))), dict[int, int]()
         for k in self.order:
             if len(self.predecessors[k]) == 1:
                 (father,) = self.predecessors[k]
                 if len(self.successors[father]) == 1:
                     head[k] = head[father]
-        return self.merge(head)
+            number.setdefault(head[k], len(number))
+        return [number[h] for h in head]
 
     def merge(self, groups: Sequence[int]) -> TaskGraph:
         """Return the graph of groups of tasks, each group one task with the time of all and the name of its last.
