@@ -84,6 +84,12 @@ from articulus.simulation.loop.components import (
     WhiteNoise,
     Winch,
 )
+from articulus.simulation.loop.components.aircraft import (
+    AirData,
+    ControlSurface,
+    LimitedFeedback,
+    TableAerodynamics,
+)
 from articulus.simulation.loop.components.spacecraft import DriftingGyro, StarTracker, ThermalBending
 from articulus.simulation.loop.contact import Plane, Sphere
 from articulus.simulation.results.diagnostics import energy_error
@@ -112,6 +118,7 @@ EXAMPLES: dict[type[Component], Callable[[art.Mechanism], Component]] = {
     Accelerometer: lambda m: Accelerometer("wrist"),
     Velocimeter: lambda m: Velocimeter("wrist"),
     ForceSensor: lambda m: ForceSensor("stick"),
+    AirData: lambda m: AirData("wrist"),
     StrainSensor: lambda m: StrainSensor("near", "far", depth=0.01, axis=(0, 1, 0)),
     Measured: lambda m: Measured(RateGyro("wrist"), period=0.001, delay=2, noise=0.1, resolution=0.01),
     PD: lambda m: PD(kp=30.0, kd=3.0),
@@ -133,6 +140,8 @@ EXAMPLES: dict[type[Component], Callable[[art.Mechanism], Component]] = {
     ),
     PrescribedCommand: lambda m: PrescribedCommand("boom", 3.0),
     InputShaper: lambda m: InputShaper((0.0, 0.002), (0.5, 0.5), 0.001, before=1.0),
+    LimitedFeedback: lambda m: LimitedFeedback("boom", "t", 2.0, 0.01, lower=-0.5, upper=0.5),
+    ControlSurface: lambda m: ControlSurface("elevator", -0.4, 0.3, 2.0),
     Torque: lambda m: Torque("boom", limit=3.0),
     LinearDrive: lambda m: LinearDrive(
         ("boom", "stick"), (1.0, -2.0), gain=3.0, stiffness=2.0, damping=1.0, lower=-50.0, upper=50.0
@@ -160,6 +169,10 @@ EXAMPLES: dict[type[Component], Callable[[art.Mechanism], Component]] = {
         "boom", friction=0.2, deflection=1e-3, radius=0.05, damping=1e-3, preload=5.0, lag=5e-3
     ),
     SlidingFriction: lambda m: SlidingFriction("on_floor", friction=0.3, speed=0.1, lag=5e-3),
+    TableAerodynamics: lambda m: TableAerodynamics(
+        "wrist", 0.1, 0.5, 0.2, (-1.0, 0.0, 1.0), (-0.5, 0.5), [[-0.1, 0.0, 0.1]] * 2, [[0.5, 0.0, -0.5], [0.4, -0.1, -0.6]], [[0.1, 0.0, -0.1]] * 2,
+        [[0.1] * 3, [-2.0] * 3, [-0.5] * 3, *[[0.05] * 3] * 3, *[[-0.1] * 3] * 3], [[-0.3] * 3] * 3, [[0.05] * 3] * 3, [[0.1] * 3] * 3, ("", "", ""), 5.0,
+    ),
     Drag: lambda m: Drag("wrist", area=0.3, density=50.0, flow=(1.0, 0, 0), normal=(0, 0, 1)),
     Buoyancy: lambda m: Buoyancy("wrist", volume=1e-3, surface=0.02),
     VaryingGravity: lambda m: VaryingGravity(_of_time(3)),
@@ -202,6 +215,9 @@ BENDS = {
     HydraulicRotary,
     WhiteNoise,
     Torque,
+    LimitedFeedback,
+    ControlSurface,
+    TableAerodynamics,
 }
 """Components with a force that bends or jumps in time: no method keeps more than second order across that."""
 
@@ -209,7 +225,7 @@ BENDS = {
 ONLY = {StrainSensor: ("flexible",), PiezoPair: ("flexible",), ResolvedRate: ("tree",)}
 ONLY |= {ThermalBending: ("flexible",)}
 ONLY |= {Pseudolink: ("flexible",), DeflectionFeedback: ("flexible",)}
-ONLY |= {Accelerometer: ("tree",), Velocimeter: ("tree",), BeamForces: ("beam",)}
+ONLY |= {Accelerometer: ("tree",), Velocimeter: ("tree",), AirData: ("tree",), BeamForces: ("beam",)}
 ONLY |= {SlidingFriction: ("face",)}
 """Where a component has a place: strain is of flexible bodies, resolved rates are of trees of four coordinates. What some
 sensors rest on (acceleration, velocity, pose of a frame) others show everywhere."""

@@ -10,7 +10,8 @@ from articulus.design.inertial_fit import InertialFit, inertial_fit
 from articulus.design.link_sizing import RoundLink
 from articulus.design.mean_squares import MeanSquareLimit
 from articulus.design.methods import Continuation, QuadraticSteps, SequentialApproximations
-from articulus.design.optimize import AtMost, CoDesign, optimize
+from articulus.design.objectives import AtMost
+from articulus.design.optimize import CoDesign, optimize
 from articulus.design.pareto import Front, FrontDesign, TradeOff
 from articulus.design.program import DesignProgram, LineSection, Optimum, Point
 from articulus.design.regulator_cost import RegulatorCost

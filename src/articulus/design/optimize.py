@@ -10,34 +10,13 @@ from typing import Any
 import numpy as np
 
 from articulus.design.methods import Minimizer, QuadraticSteps
+from articulus.design.objectives import AtMost, Objective
 from articulus.design.program import DesignProgram, Optimum, Point
 from articulus.design.restarts import best_of
 from articulus.errors import InputError, NumericalError, did_you_mean
 from articulus.numerics.streams import stream
 from articulus.simulation.running.loop import Loop
 from articulus.study.study import Study
-
-
-@dataclass(frozen=True)
-class AtMost:
-    """A limit on a figure of each run.
-
-    Parameters
-    ----------
-    name : str
-    figure : str, callable or figure
-        As `Loop.gradient` takes it.
-    limit : float [unit of the figure]
-        Not zero; the figure is at most this. For a figure that shall be at least something, give both with the other sign.
-    """
-
-    name: str
-    figure: Any
-    limit: float
-
-    def __post_init__(self) -> None:
-        if not np.isfinite(self.limit) or self.limit == 0:
-            raise InputError(f"limit '{self.name}': found {self.limit:g}; expected a number that is not zero")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +28,7 @@ class CoDesign:
     loop : Loop
     variables : dict of parameter name to (lower, upper)
         Those with a positive lower bound are varied by their logarithms.
-    objective : str, callable or figure
+    objective : str, callable, figure or Objective
         Minimized, as the mean over the samples.
     subject_to : tuple of AtMost
         Kept by every sample.
@@ -116,31 +95,30 @@ class CoDesign:
 
     def evaluate(self, x: np.ndarray) -> Point:
         """Return the figures of a design with their derivatives; one without figures where a run fails."""
-        names = tuple(self.variables)
-        figures = (self.objective, *(c.figure for c in self.subject_to))
-        values, slopes = [], []
+        names = list(self.variables)
+        aim = Objective.of(self.objective)
+        figures = [*(term.figure for term in aim.terms), *(c.figure for c in self.subject_to)]
+        first, count = len(aim.terms), len(self.samples)
+        values, slopes = np.empty((count, len(figures))), np.empty((count, len(figures), x.size))
         try:
-            for figure in figures:
-                for sample in self.samples:
-                    g = self.loop.gradient(
-                        figure, self.t_end, self.q0, self.v0, by=list(names), params={**sample, **dict(zip(names, x))},
-                        **self.settings,
-                    )  # fmt: skip
-                    values.append(float(g.value))
-                    slopes.append(np.asarray(g.gradient, dtype=float))
+            for k, sample in enumerate(self.samples):
+                found = self.loop.gradient(
+                    figures, self.t_end, self.q0, self.v0, by=names, params={**sample, **dict(zip(names, x))}, **self.settings
+                )  # fmt: skip
+                values[k], slopes[k] = [g.value for g in found], [g.gradient for g in found]
         except NumericalError:
-            values = [np.nan]
-        count = len(self.samples)
-        rows = (len(figures) - 1) * count
+            values[:] = np.nan
+        rows = len(self.subject_to) * count
         if not np.isfinite(values).all():
             return Point(np.inf, np.zeros(x.size), np.full(rows, np.inf), np.zeros((rows, x.size)), False)
+        totals = [aim.total(v[:first], s[:first]) for v, s in zip(values, slopes)]
         allowed = np.repeat([c.limit for c in self.subject_to], count)
-        size = np.abs(allowed)
+        toward = np.repeat([c.sign for c in self.subject_to], count) / np.abs(allowed)
         return Point(
-            float(np.mean(values[:count])),
-            np.mean(slopes[:count], axis=0),
-            (np.array(values[count:]) - allowed) / size,
-            np.reshape(slopes[count:], (rows, x.size)) / size[:, None],
+            float(np.mean([value for value, _ in totals])),
+            np.mean([slope for _, slope in totals], axis=0),
+            (values[:, first:].T.ravel() - allowed) * toward,
+            slopes[:, first:].swapaxes(0, 1).reshape(rows, x.size) * toward[:, None],
         )
 
     def minimize(
@@ -219,8 +197,8 @@ def optimize(
     study : Loop or Study
         A study brings its end, step, initial state and values of parameters.
     variables : dict of parameter name to (lower, upper)
-    minimize : str, callable or figure
-        As `Loop.gradient` takes it: "q.lift" at the end, `Rms("q.hook")`, `lambda s: s.p["boom"]`.
+    minimize : str, callable, figure or Objective
+        As `Loop.gradient` takes it: "q.lift" at the end, `Rms("q.hook")`, `lambda s: s.p["boom"]`; or an `Objective` of several figures.
     subject_to : sequence of AtMost
     t_end : float [s]
         Needed for a loop.

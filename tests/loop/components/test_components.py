@@ -84,6 +84,12 @@ from articulus.simulation.loop.components import (
     WhiteNoise,
     Winch,
 )
+from articulus.simulation.loop.components.aircraft import (
+    AirData,
+    ControlSurface,
+    LimitedFeedback,
+    TableAerodynamics,
+)
 from articulus.simulation.loop.components.spacecraft import ThermalBending
 from articulus.simulation.loop.contact import Plane, Sphere
 from articulus.simulation.loop.equations import Network
@@ -107,6 +113,7 @@ EXAMPLES: dict[type, Callable[[], Component]] = {
     Accelerometer: lambda: Accelerometer("wrist"),
     Velocimeter: lambda: Velocimeter("wrist"),
     ForceSensor: lambda: ForceSensor("stick"),
+    AirData: lambda: AirData("wrist"),
     StrainSensor: lambda: StrainSensor("near", "far", depth=0.01),
     Measured: lambda: Measured(RateGyro("wrist"), period=0.02, delay=2, noise=0.1, resolution=0.01),
     PD: lambda: PD(kp=1.0, kd=1.0),
@@ -122,6 +129,8 @@ EXAMPLES: dict[type, Callable[[], Component]] = {
     ServoConstraints: lambda: ServoConstraints(
         Prescribed("course", "boom", Polynomial((0.1, 0.2))), ("boom",)
     ),
+    LimitedFeedback: lambda: LimitedFeedback("boom", "t", 2.0, 0.01, lower=-0.5, upper=0.5),
+    ControlSurface: lambda: ControlSurface("elevator", -0.4, 0.3, 2.0),
     Torque: lambda: Torque("boom", limit=3.0),
     LinearDrive: lambda: LinearDrive(
         ("boom", "stick"), (1.0, -2.0), gain=3.0, stiffness=2.0, damping=1.0, lower=-50.0, upper=50.0
@@ -177,6 +186,23 @@ EXAMPLES: dict[type, Callable[[], Component]] = {
         "boom", friction=0.2, deflection=0.1, radius=0.05, preload=5.0, lag=0.1
     ),
     SlidingFriction: lambda: SlidingFriction("on_slope", friction=0.3),
+    TableAerodynamics: lambda: TableAerodynamics(
+        "wrist",
+        0.1,
+        0.5,
+        0.2,
+        (-1.0, 0.0, 1.0),
+        (-0.5, 0.5),
+        [[-0.1, 0.0, 0.1]] * 2,
+        [[0.5, 0.0, -0.5], [0.4, -0.1, -0.6]],
+        [[0.1, 0.0, -0.1]] * 2,
+        [[0.1] * 3, [-2.0] * 3, [-0.5] * 3, *[[0.05] * 3] * 3, *[[-0.1] * 3] * 3],
+        [[-0.3] * 3] * 3,
+        [[0.05] * 3] * 3,
+        [[0.1] * 3] * 3,
+        ("", "", ""),
+        5.0,
+    ),
     Drag: lambda: Drag("wrist", area=0.3, flow=(1.0, 0, 0), normal=(0, 0, 1)),
     Buoyancy: lambda: Buoyancy("wrist", volume=1e-3, surface=0.02),
     VaryingGravity: lambda: VaryingGravity((1.0, 2.0, 3.0)),
@@ -311,6 +337,7 @@ def test_a_component_is_frozen_and_its_numbers_have_a_unit_and_a_meaning(kind: t
             "rate",
             "rigid",
             "constraint",
+            "surfaces",
         }
         held = f.name in {"actuator", "sensor", "observer", "model", "function", "program", "follows"}
         assert named or held or (f.metadata["unit"] and f.metadata["meaning"]), f.name
@@ -337,6 +364,8 @@ def test_numbers_may_be_parameters(kind: type) -> None:
         "spin",
         "angle",
         "angles",
+        "alpha",
+        "elevator",
     } | ({"length"} if kind is Winch else set())
     for f in dataclasses.fields(component):
         value = getattr(component, f.name)
@@ -368,6 +397,7 @@ def test_native_code_of_a_loop_of_many_components_equals_casadi() -> None:
         if kind not in HOSTS and kind is not Measured
     ]
     others = [PrescribedCommand("stick_motor", 3.0) if type(c) is PrescribedCommand else c for c in others]
+    others = [LimitedFeedback("stick_motor", "t", 2.0) if type(c) is LimitedFeedback else c for c in others]
     loop = Loop(DIGGER, *others, *actuators.values())
     rng = np.random.default_rng(4)
     for function in (loop.system.rhs, *(u.function for u in loop.system.updates)):

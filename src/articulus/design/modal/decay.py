@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from articulus.design.fits.least_squares import least_squares, triangle
+from articulus.design.fits.least_squares import LeastSquares, least_squares, triangle
 from articulus.design.modal.halves import upper_half
 from articulus.design.modal.modal_fit import modal_model
 from articulus.design.whiteness import RANDOM, whiteness
@@ -24,6 +24,8 @@ STEPS = 50
 """Most corrections."""
 ROWS = 150
 """Rows of the Hankel matrix from which estimates are taken."""
+NOTHING = 1e-9
+"""Strength of a pole, over the largest, that is rounding."""
 FEW_PERIODS = 1.5
 """Periods of a mode in the record below which its damping is a guess."""
 
@@ -149,17 +151,10 @@ def decay_fit(
         raise InputError(
             f"decay_fit: found {modes} modes, {real} real ones and {y.size} numbers; expected at least one mode and more than {unknown} numbers"
         )
-    p0 = _given(guess, modes, real) if guess is not None else _estimate(record, y, t, modes, real, offset + trend)  # fmt: skip
-    spread = np.maximum(np.std(y, axis=0), 1e-300)
-    shape = _Decay(t, y / spread, modes, real, offset, trend)
+    p0 = _given(guess, modes, real) if guess is not None else estimate_poles(record, y, t, modes, real, offset + trend)  # fmt: skip
+    _shape, spread, end = corrections(t, y, p0, modes, real, offset, trend)
+    x = end.x
     with one_thread():
-        x = np.concatenate([p0, shape.amplitudes(p0).ravel()])
-        top = np.full(len(x), np.inf)
-        lower = np.concatenate(
-            [np.zeros(modes), np.full(modes, -0.999), np.full(len(x) - 2 * modes, -np.inf)]
-        )
-        upper = np.concatenate([top[:modes], np.full(modes, 0.999), top[2 * modes :]])
-        end = least_squares(shape.residuals, x, shape.size(x), lower, upper, STEPS)
         scale = np.maximum(np.linalg.norm(end.jacobian, axis=0), 1e-300)
         A = triangle(end.jacobian / scale, end.residuals)[:, :-1]
         variance = float(end.residuals @ end.residuals) / max(y.size - len(x), 1)
@@ -182,8 +177,27 @@ def decay_fit(
     )  # fmt: skip
 
 
+def corrections(
+    t: np.ndarray, y: np.ndarray, p0: np.ndarray, modes: int, real: int, offset: bool, trend: bool
+) -> tuple[DecayShape, np.ndarray, LeastSquares]:
+    """Return the decay, what its signals are divided by, and its parameters after differential corrections from estimates of poles."""
+    spread = np.maximum(np.std(y, axis=0), 1e-300)
+    shape = DecayShape(t, y / spread, modes, real, offset, trend)
+    with one_thread():
+        x = np.concatenate([p0, shape.amplitudes(p0).ravel()])
+        top = np.full(len(x), np.inf)
+        lower = np.concatenate(
+            [np.zeros(modes), np.full(modes, -0.999), np.full(len(x) - 2 * modes, -np.inf)]
+        )
+        upper = np.concatenate([top[:modes], np.full(modes, 0.999), top[2 * modes :]])
+        with np.errstate(
+            over="ignore", invalid="ignore"
+        ):  # of trial rates that grow without bound, which are not taken
+            return shape, spread, least_squares(shape.residuals, x, shape.size(x), lower, upper, STEPS)
+
+
 @dataclass(frozen=True, eq=False)
-class _Decay:
+class DecayShape:
     """Residuals of the decay and their derivatives; parameters: w, zeta, sigma, then amplitudes (2 modes + real + ..., signals)."""
 
     t: np.ndarray
@@ -250,7 +264,9 @@ def _given(guess: Any, modes: int, real: int) -> np.ndarray:
     return np.concatenate(parts)
 
 
-def _estimate(record: Record, y: np.ndarray, t: np.ndarray, modes: int, real: int, slow: int) -> np.ndarray:
+def estimate_poles(
+    record: Record, y: np.ndarray, t: np.ndarray, modes: int, real: int, slow: int
+) -> np.ndarray:
     """Return frequencies, damping ratios and rates from the singular vectors of the Hankel matrix."""
     period = record.interval
     if record.jitter > 0.01 or len(t) < len(record.t):
@@ -277,6 +293,9 @@ def _estimate(record: Record, y: np.ndarray, t: np.ndarray, modes: int, real: in
             f"decay_fit: found {len(found)} oscillating modes in the record '{record.name}'; expected {modes}: pass a guess"
         )
     found.sort(key=lambda k: abs(s[k]))
+    falling = [
+        k for k in falling if strength[k] > NOTHING * strength.max()
+    ]  # without an offset its place is rounding
     rates = sorted(-s[k].real for k in sorted(falling, key=lambda k: -abs(s[k].real))[:real])
     rates += [3.0 / t[-1]] * (real - len(rates))
     w = np.abs(s[found])

@@ -21,6 +21,7 @@ GENERATORS = (
     "backhoe",
     "bayo_link",
     "cat215b_cylinders",
+    "fighter",
     "hub_with_appendages",
     "king_arm",
     "ledesma_arm",

@@ -27,6 +27,10 @@ class Figure(abc.ABC):
     ends: ClassVar[bool] = False
     """Whether it looks at the last sample alone."""
 
+    def over(self, times: np.ndarray) -> Figure:
+        """Return the figure of samples at these times; itself where it does not depend on them."""
+        return self
+
     @abc.abstractmethod
     def value(self, y: np.ndarray) -> float:
         """Return the figure of the samples, (samples,)."""

@@ -16,7 +16,7 @@ from articulus.simulation.gradients.figures import Figure, Final
 from articulus.simulation.gradients.forward import forward
 from articulus.simulation.gradients.step_nodes import compile_columns
 from articulus.simulation.gradients.steps import Steps
-from articulus.simulation.gradients.variables import variables
+from articulus.simulation.gradients.variables import Variables, variables
 from articulus.simulation.loop.functions import ARGUMENTS, System
 from articulus.simulation.running.specification import Specification
 
@@ -60,43 +60,64 @@ class Gradient:
 
 def gradient(
     setup: Specification,
-    figure: Figure | str | Callable[[Any], Any],
+    figure: Figure | str | Callable[[Any], Any] | Sequence[Figure | str | Callable[[Any], Any]],
     parameters: Sequence[str] | str | None = None,
     mode: str = "auto",
-) -> Gradient:
-    """Return a figure of a run and its exact derivatives; see `Loop.gradient`."""
+) -> Gradient | list[Gradient]:
+    """Return a figure of a run and its exact derivatives, or those of several figures of the same run; see `Loop.gradient`."""
     if mode not in MODES:
         raise InputError(f"gradient: mode '{mode}'; {did_you_mean(str(mode), MODES)}")
     if not setup.single:
         raise InputError(
             "gradient: found a batch of runs; expected one run, for which q0, v0 and params hold one value each"
         )
-    given = figure if isinstance(figure, Figure) else Final(figure)
+    given: list[Any] = list(figure) if isinstance(figure, list | tuple) else [figure]
+    figures = [x if isinstance(x, Figure) else Final(x) for x in given]
     by = variables(setup, parameters)
-    asked = FigureExpression.of(setup.system, given)
-    runner = setup.runner()
-    if mode == "adjoint" or (mode == "auto" and len(by.names) > FEW):
-        steps = Steps(runner, (), asked.work)
-        at = steps.samples[-1:] if given.ends else steps.samples
-        states, kept = states_at(steps, at)
-        y, parts = asked.at(steps, states, at)
-        value, weights = given.value(y), given.weights(y)
-        by_x, by_p = (weights[:, None] * part for part in parts)
-        start, total = adjoint(steps, kept, by_x[:, asked.places(steps)], at, by.parameters)
-        found = by.gather(total + by_p.sum(axis=0)[list(by.parameters)], start, steps.nodes.states)
-        used = "adjoint"
-    else:
-        steps = Steps(runner, by.parameters, asked.work)
-        at = steps.samples[-1:] if given.ends else steps.samples
-        begin, directions = by.tangents(steps.nodes.states, steps.nodes.nx), by.directions()
-        tangents = forward(steps, begin, directions, at)
-        y, (by_x, by_p) = asked.at(steps, tangents.states, at)
-        value, weights = given.value(y), given.weights(y)
-        changes = np.einsum("psx,sx->ps", tangents.tangents, by_x[:, asked.places(steps)])
-        found = (changes + directions @ by_p[:, list(by.parameters)].T) @ weights
-        used = "forward"
-    _look(setup, found, by.names)
-    return Gradient(value, by.names, found, used)
+    asked = [FigureExpression.of(setup.system, x) for x in figures]
+    back = mode == "adjoint" or (mode == "auto" and len(by.names) > FEW)
+    steps = Steps(setup.runner(), () if back else by.parameters, any(x.work for x in asked))
+    at = steps.samples[-1:] if all(x.ends for x in figures) else steps.samples
+    figures = [x.over(steps.t0 + at * steps.h) for x in figures]
+    found = (_back if back else _forth)(steps, figures, asked, by, at)
+    for _, slope in found:
+        _look(setup, slope, by.names)
+    out = [Gradient(value, by.names, slope, "adjoint" if back else "forward") for value, slope in found]
+    return out if isinstance(figure, list | tuple) else out[0]
+
+
+Found = list[tuple[float, np.ndarray]]
+"""Values of figures, each with its derivatives."""
+
+
+def _forth(
+    steps: Steps, figures: list[Figure], asked: list[FigureExpression], by: Variables, at: np.ndarray
+) -> Found:
+    """Return figures with derivatives by tangents that go along with the run."""
+    directions = by.directions()
+    tangents = forward(steps, by.tangents(steps.nodes.states, steps.nodes.nx), directions, at)
+    out = []
+    for figure, expressed in zip(figures, asked):
+        y, (by_x, by_p) = expressed.at(steps, tangents.states, at)
+        changes = np.einsum("psx,sx->ps", tangents.tangents, by_x[:, expressed.places(steps)])
+        slopes = changes + directions @ by_p[:, list(by.parameters)].T
+        out.append((figure.value(y), slopes @ figure.weights(y)))
+    return out
+
+
+def _back(
+    steps: Steps, figures: list[Figure], asked: list[FigureExpression], by: Variables, at: np.ndarray
+) -> Found:
+    """Return figures with derivatives by going back from each."""
+    states, kept = states_at(steps, at)
+    out = []
+    for figure, expressed in zip(figures, asked):
+        y, parts = expressed.at(steps, states, at)
+        by_x, by_p = (figure.weights(y)[:, None] * part for part in parts)
+        start, total = adjoint(steps, kept, by_x[:, expressed.places(steps)], at, by.parameters)
+        whole = total + by_p.sum(axis=0)[list(by.parameters)]
+        out.append((figure.value(y), by.gather(whole, start, steps.nodes.states)))
+    return out
 
 
 @dataclass(frozen=True, eq=False)

@@ -232,6 +232,7 @@ class Loop:
         figure : str, callable or Figure
             An entry of a signal at the end, such as "q.lift", or a function of the signals there, `lambda s: ca.sumsqr(s["q"])`; or
             `Final`, `Mean`, `Rms`, `Largest` or `Smallest` of either (`articulus.simulation.gradients`), over the samples of the run.
+            For a list of figures the run is taken once, and a list is returned.
         t_end, q0, v0, params, settings :
             As those of `simulate`; a method of fixed explicit steps, no events.
         by : sequence of str

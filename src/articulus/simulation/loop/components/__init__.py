@@ -1,11 +1,11 @@
 """Components, one file each or one per family (frame sensors, actuator wrappers). `ALL_COMPONENTS` is the list that studies, documentation and tests go by.
 
-What surrounds spacecraft in orbit, their parts and their laws of attitude are in `components.spacecraft`.
+What surrounds spacecraft in orbit, their parts and their laws of attitude are in `components.spacecraft`, parts of aircraft in `components.aircraft`.
 """
 
 from articulus.model.late import name_finder
 from articulus.simulation.loop.component import Component
-from articulus.simulation.loop.components import spacecraft
+from articulus.simulation.loop.components import aircraft, spacecraft
 from articulus.simulation.loop.components.actuator_wrappers import (
     DeadBand,
     FirstOrderActuator,
@@ -84,6 +84,7 @@ SENSORS = (
     StrainSensor,
     Measured,
     *spacecraft.SENSORS,
+    *aircraft.SENSORS,
 )
 CONTROLLERS = (
     PD,
@@ -100,6 +101,7 @@ CONTROLLERS = (
     PrescribedCommand,
     InputShaper,
     *spacecraft.CONTROLLERS,
+    *aircraft.CONTROLLERS,
 )
 ACTUATORS = (
     Torque,
@@ -119,6 +121,7 @@ ACTUATORS = (
     DeadBand,
     RateLimit,
     *spacecraft.ACTUATORS,
+    *aircraft.ACTUATORS,
     BoucWenActuator,
     PreisachActuator,
 )
@@ -144,11 +147,12 @@ DISTURBANCES = (
     CentralGravity,
     Backlash,
     *spacecraft.DISTURBANCES,
+    *aircraft.DISTURBANCES,
 )
 
 ALL_COMPONENTS: tuple[type[Component], ...] = (*SENSORS, *CONTROLLERS, *ACTUATORS, *DISTURBANCES)
 
-__getattr__ = name_finder(__name__, "spacecraft")
+__getattr__ = name_finder(__name__, "spacecraft", "aircraft")
 
 __all__ = [
     "ALL_COMPONENTS",
