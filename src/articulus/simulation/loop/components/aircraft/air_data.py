@@ -19,7 +19,7 @@ STILL = 1e-9
 def flow(u: SX) -> tuple[SX, SX, SX]:
     """Return angle of attack, sideslip and speed of a velocity through the air in axes x forward, y to the right, z down."""
     speed = ca.sqrt(ca.sumsqr(u) + STILL**2)
-    return ca.atan2(u[2], u[0]), ca.asin(u[1] / speed), speed
+    return ca.atan2(u[2], u[0] + STILL), ca.asin(u[1] / speed), speed
 
 
 def downward(s: Scope, component: Component) -> SX:
