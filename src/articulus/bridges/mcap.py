@@ -18,11 +18,13 @@ import articulus
 from articulus.bridges.drawn import DrawnSolid, solids_of
 from articulus.bridges.extra import require
 from articulus.browser.poses import body_poses
+from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError
 from articulus.model.files.storage import StrPath, replacing
 from articulus.model.mechanism import GROUND
 from articulus.model.mechanism.pose import quaternion_of
 from articulus.simulation.results import Run
+from articulus.simulation.running.watching import RunPart
 
 NANO = 1e9
 MOST_BYTES = 1 << 28
@@ -107,13 +109,18 @@ class _Log:
         data = json.dumps(content, allow_nan=False).encode()
         self.writer.add_message(channel_id=channel, log_time=time, publish_time=time, data=data)
 
-    def write(self, run: Run) -> None:
-        times = [round(NANO * t) for t in run.t - min(0.0, float(run.t[0]))]
-        self._scene(run, times[0])
+    def samples(self, run: Run | RunPart, begin: float, scene: bool = True) -> None:
+        """Write everything of a run, or of a part of it, but what it is; times count from `begin`."""
+        times = [round(NANO * t) for t in run.t - begin]
+        if scene:
+            self._scene(run.mechanism, times[0])
         self._frames(run, times)
         self._joints(run, times)
         for name in run.signals:
             self._signal(run, name, times)
+
+    def write(self, run: Run) -> None:
+        self.samples(run, min(0.0, float(run.t[0])))
         self.writer.add_metadata(
             name="articulus",
             data={
@@ -123,7 +130,7 @@ class _Log:
             },
         )
 
-    def _frames(self, run: Run, times: list[int]) -> None:
+    def _frames(self, run: Run | RunPart, times: list[int]) -> None:
         channel = self.channel("/tf", "foxglove.FrameTransforms", {"transforms": _list(TRANSFORM)})
         poses = body_poses(run.mechanism, run.q)
         for k, time in enumerate(times):
@@ -141,14 +148,14 @@ class _Log:
             ]
             self.message(channel, time, {"transforms": moved})
 
-    def _scene(self, run: Run, time: int) -> None:
+    def _scene(self, mechanism: Mechanism, time: int) -> None:
         channel = self.channel(
             "/scene", "foxglove.SceneUpdate", {"deletions": _list({}), "entities": _list(ENTITY)}
         )
-        entities = [_entity(body, drawn, time) for body, drawn in solids_of(run.mechanism).items() if drawn]
+        entities = [_entity(body, drawn, time) for body, drawn in solids_of(mechanism).items() if drawn]
         self.message(channel, time, {"deletions": [], "entities": entities})
 
-    def _joints(self, run: Run, times: list[int]) -> None:
+    def _joints(self, run: Run | RunPart, times: list[int]) -> None:
         names = {"position": "q", "velocity": "v", "effort": "tau"}
         there = {word: run.signals[s] for word, s in names.items() if s in run.signals}
         arrays = {word: {"type": "array", "items": NUMBER} for word in there}
@@ -166,7 +173,7 @@ class _Log:
                 state |= {f"{word}_names": list(signal.labels), word: _finite(signal.values[k])}
             self.message(channel, time, state)
 
-    def _signal(self, run: Run, name: str, times: list[int]) -> None:
+    def _signal(self, run: Run | RunPart, name: str, times: list[int]) -> None:
         signal = run.signals[name]
         labels = [label or "value" for label in signal.labels]
         properties = {label: {**NUMBER, "description": unit} for label, unit in zip(labels, signal.units)}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 from rich.text import Text
 
@@ -14,6 +16,7 @@ from articulus.cli.printing import new_console
 from articulus.errors import InputError
 
 if TYPE_CHECKING:
+    from articulus.browser.drive import Driving
     from articulus.browser.viewer import ViewerSession
     from articulus.browser.web import Access
     from articulus.browser.web.serving import Serving
@@ -134,6 +137,9 @@ def drive(
     port: Port = 8215,
     folder: Annotated[Path, typer.Option("--output", help="Folder of the recordings.")] = Path("recordings"),
     browser: Browser = True,
+    foxglove: Annotated[
+        int | None, typer.Option(help="Port of this computer on which Foxglove may look on, such as 8765.")
+    ] = None,
 ) -> None:
     """Drive a mechanism in real time from a browser: sticks, keyboard or gamepad."""
     import asyncio
@@ -157,6 +163,27 @@ def drive(
             loop.add_signal_handler(number, done.set)
         await driving.run(port, ready, done)
 
-    asyncio.run(serve())
+    with _shown_to_foxglove(driving, foxglove):
+        asyncio.run(serve())
     for path in driving.server.saved:
         notes.print(f"recording: {path}", soft_wrap=True)
+
+
+@contextlib.contextmanager
+def _shown_to_foxglove(driving: Driving, port: int | None) -> Iterator[None]:
+    """Let Foxglove see the machine that is driven, if a port is given."""
+    if port is None:
+        yield
+        return
+    from articulus.bridges.foxglove import LiveFeed, LivePlayer
+    from articulus.simulation.running.watching import RunPart
+
+    plant, mechanism = driving.session.plant, driving.session.plant.machine.mechanism
+
+    def read() -> RunPart:
+        shown = driving.session.shown
+        q, v = plant.q(shown.state), plant.v(shown.state)
+        return RunPart.of(mechanism, np.array([shown.t]), q[None], v[None])
+
+    with LivePlayer(port) as player, LiveFeed(player).polling(read):
+        yield

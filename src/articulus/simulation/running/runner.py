@@ -27,6 +27,7 @@ from articulus.simulation.running.noise import NoiseStreams
 from articulus.simulation.running.progress import progress
 from articulus.simulation.running.python_controller_calls import PythonControllerCalls
 from articulus.simulation.running.rerun import RunOrigin
+from articulus.simulation.running.watching import RunPart, watcher
 
 if TYPE_CHECKING:
     from articulus.simulation.running.specification import Specification
@@ -145,10 +146,13 @@ class Runner:
         keeper = _Keeper(self, keep, interval) if keep else None
         if keeper:
             keeper.resume()
+        seen = watcher() if self.single else None
         with progress(self.mechanism.name, self.steps) as bar:
             bar.advance(self.k)
             for done in self._chunks():
                 bar.advance(done)
+                if seen is not None:
+                    seen(self._part())
                 if keeper:
                     keeper.keep()
                 if self._over():
@@ -201,6 +205,13 @@ class Runner:
             following = min(stop, (k // period + 1) * period)
             march(k, following)
             k = following
+
+    def _part(self) -> RunPart:
+        """Return the samples of the last chunk."""
+        log, system = self.logs[-1][0], self.engine.system
+        count = -(-self.k // self.every)
+        t = self.t0 + self.every * self.h * np.arange(count - len(log), count)
+        return RunPart.of(self.mechanism, t, *(log[:, system.places[name]] for name in "qv"))
 
     def _over(self) -> bool:
         """Whether all runs have ended."""
