@@ -1,0 +1,1 @@
+"""A space station: bandwidth below the modes, momentum taken by the gradient of gravity."""
