@@ -275,10 +275,11 @@ def test_texts():
     assert [duration(t) for t in (None, 0.0912, 2500.0, 3.2e6)] == ["", "0.0912 us", "2.5 ms", "3.2 s"]
 
 
-def test_an_error_ends_a_section_and_not_the_benchmark(monkeypatch):
+@pytest.mark.parametrize("kind", [InputError, RuntimeError, OSError, AssertionError, ImportError])
+def test_an_error_ends_a_section_and_not_the_benchmark(monkeypatch, kind):
     def broken(effort):
         yield Measurement("first", 1, value=2.0)
-        raise InputError("what went wrong")
+        raise kind("what went wrong")
 
     parts = [BenchSection("broken", broken), BenchSection("good", lambda effort: [Measurement("good", 1)])]
     monkeypatch.setattr(bench, "sections", lambda quick: parts)

@@ -14,10 +14,12 @@ from articulus.bench import peers
 from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import Effort
 from articulus.bench.timing import Contender, race
-from articulus.control import care, dare, kalman, sparse
+from articulus.control import care, dare, kalman, lqg, lqr, sparse
+from articulus.control.design import RegulatorDesign
 from articulus.control.plant import of_matrices
 from articulus.control.sampling import sample
 from articulus.control.synthesis import Estimator
+from articulus.control.synthesis.lqg import LqgDesign
 from articulus.linear import LinearModel
 from articulus.numerics.riccati import RiccatiSolution
 from articulus.structure import Structure
@@ -45,6 +47,10 @@ def riccati(effort: Effort) -> Iterator[Measurement]:
         )
         for name, kind, A, call in ways:
             yield _row(name, n, kind, A, C, call, effort)
+        regulator = partial(lqr, plant, 1.0, NOISE)
+        yield _design_row("regulator with its checks", n, regulator, 1, plant, effort)
+        controller = partial(lqg, plant, 1.0, NOISE, 1.0, NOISE)
+        yield _design_row("regulator and filter with their checks", n, controller, 2, plant, effort)
 
 
 def sparse_structures(effort: Effort) -> Iterator[Measurement]:
@@ -142,6 +148,37 @@ def _row(
             return Measurement(name, n, failed=True, note=f"{note}: not timed")
     time, theirs = race([ours, Contender("slycot.sb02md", rival)], effort.seconds, 2)
     return Measurement(name, n, time, "slycot.sb02md", theirs, time / theirs, "of its time", bar, note=note)
+
+
+def _design_row(
+    name: str,
+    n: int,
+    call: Callable[[], RegulatorDesign | LqgDesign],
+    count: int,
+    plant: LinearModel,
+    effort: Effort,
+) -> Measurement:
+    """Return the time of a design beside that of its Riccati equations alone by the peer."""
+    bar = None if effort.quick else FigureLimit(2.0, at_least=False, unit="of their time")
+    slycot = peers.module("slycot", "sb02md")
+    ours = Contender("articulus", call)
+    if slycot is None:
+        (time,) = race([ours], effort.seconds, 2)
+        return Measurement(name, n, time, unit="of their time", bar=bar, note="Slycot is not installed")
+    A, C = plant.A, plant.C
+    G = C.T @ C / NOISE
+
+    def rival() -> np.ndarray:
+        return slycot.sb02md(n, A.copy(), G.copy(), np.eye(n), "C", sort="S")[0]
+
+    gain, other = call().gain, C @ rival() / NOISE
+    gap = float(np.abs(gain - other).max() / np.abs(other).max())
+    if not gap <= AGREE:
+        return Measurement(name, n, failed=True, note=f"gains differ by {gap:.1e}: not timed")
+    time, theirs = race([ours, Contender("slycot.sb02md", rival)], effort.seconds, 2)
+    theirs *= count
+    note = f"{count} x sb02md; gains agree to {gap:.0e}"
+    return Measurement(name, n, time, "slycot.sb02md", theirs, time / theirs, "of their time", bar, note=note)
 
 
 def _residual(kind: str, A: np.ndarray, B: np.ndarray, X: np.ndarray) -> float:

@@ -14,6 +14,7 @@ from articulus.control.connect import close
 from articulus.control.sampling import sample
 from articulus.errors import InputError, NumericalError
 from articulus.linear import LinearModel
+from articulus.numerics.lyapunov import Lyapunov
 
 if TYPE_CHECKING:
     from articulus.simulation.loop.components.linear_controller import LinearController
@@ -193,14 +194,16 @@ def check_design(
     checks: Sequence[Check] = (),
     *,
     stable: bool = True,
+    flow: Lyapunov | None = None,
 ) -> D:
     """Return the design, of a family with its figures, with its closed loop; raise NumericalError unless the loop is stable and every check holds.
 
     u and y are the numbers of the plant's inputs and outputs that the controller is connected to. A method that has warned of an
     unstable loop, because its user chose what makes it so, says `stable=False`: then the failed check stays in the report.
+    A method that knows the Schur form of the closed loop gives its `flow`; that the loop is stable is shown with the loop itself.
     """
     closed = close(plant, controller, u, y)
-    values, inside = stable_poles(closed.A, plant.period)
+    values, inside = stable_poles(closed.A, plant.period, flow=flow)
     margin = _margin(values, plant.period)
     is_stable = bool(inside.all())
     # nearer than rounding counts as on the boundary

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from articulus.control.analysis.scaling import scales
 from articulus.control.analysis.stable import depth, stable_poles
 from articulus.errors import InputError
 from articulus.linear import LinearModel
+from articulus.numerics.lyapunov import one_thread
 
 UNSEEN = 1e-10
 """Smallest singular value of [A - s I, B], with rows and columns of like size, below which a mode counts as out of reach."""
@@ -29,17 +29,26 @@ def out_of_reach(A: np.ndarray, B: np.ndarray, values: np.ndarray | None = None)
 
 def _find_uncontrollable(A: np.ndarray, B: np.ndarray, values: np.ndarray) -> list[complex]:
     upper = {complex(s.real, abs(s.imag)) for s in values}  # a mode and its conjugate are moved alike
-    lost = {s for s in upper if _null(A, B, s).shape[1]}
+    lost = set()
+    with one_thread():  # a small problem per mode: threads only wait for each other
+        for s in upper:
+            _, even, least = _even_pencil(A, B, s)
+            if np.linalg.svd(even, compute_uv=False)[-1] < least:
+                lost.add(s)
     return [complex(s) for s in values if complex(s.real, abs(s.imag)) in lost]
 
 
-@threadpool_limits.wrap(
-    limits=1, user_api="blas"
-)  # a small problem per mode: threads only wait for each other
 def _null(A: np.ndarray, B: np.ndarray, s: complex) -> np.ndarray:
-    """Return the left null space of [A - s I, B], (n, k): rows and columns are brought to like size, which changes no rank.
+    """Return the left null space of [A - s I, B], (n, k)."""
+    rows, even, least = _even_pencil(A, B, s)
+    U, sizes, _ = np.linalg.svd(even, full_matrices=False)
+    return rows[:, None] * U[:, sizes < least]
 
-    Without it a slow mode beside very fast ones (a hinge with a strong damper and little inertia) would count as out of reach.
+
+def _even_pencil(A: np.ndarray, B: np.ndarray, s: complex) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return factors of the rows, [A - s I, B] with rows and columns of like size, and the singular value that counts as zero.
+
+    Scaling changes no rank. Without it a slow mode beside very fast ones (a hinge with a strong damper and little inertia) would count as out of reach.
     """
     pencil = np.hstack([A - (s if s.imag else s.real) * np.eye(len(A)), B])
     rows, columns = np.ones(len(pencil)), np.ones(pencil.shape[1])
@@ -48,13 +57,9 @@ def _null(A: np.ndarray, B: np.ndarray, s: complex) -> np.ndarray:
         rows = 1.0 / np.maximum(sizes, ROUNDING * max(sizes.max(initial=0.0), np.finfo(float).tiny))
         sizes = np.linalg.norm(rows[:, None] * pencil, axis=0)
         columns = 1.0 / np.maximum(sizes, ROUNDING * max(sizes.max(initial=0.0), np.finfo(float).tiny))
-    even = rows[:, None] * pencil * columns
     # what rounding of s itself, which is that of the largest pole, makes of a zero
     least = max(UNSEEN, 10 * np.finfo(float).eps * np.linalg.norm(A) * rows.max(initial=0.0))
-    if np.linalg.svd(even, compute_uv=False)[-1] >= least:
-        return np.zeros((len(A), 0))
-    U, sizes, _ = np.linalg.svd(even, full_matrices=False)
-    return rows[:, None] * U[:, sizes < least]
+    return rows, rows[:, None] * pencil * columns, float(least)
 
 
 def unstable(s: np.ndarray | complex, period: float | None, size: float = 1.0) -> np.ndarray:
@@ -83,28 +88,52 @@ def require_no_idle_boundary(
         )
 
 
-def require_stabilizable(model: LinearModel, B: np.ndarray, method: str, inputs: tuple[str, ...]) -> None:
-    """Raise InputError naming the unstable modes that the inputs do not move."""
-    d = scales(model.A, model.B, model.C)
-    _require(model, model.A, B, d, method, f"no input ({', '.join(inputs[:6])}) moves it", "stabilizable")
+def unstable_modes(model: LinearModel) -> np.ndarray:
+    """Return the eigenvalues of a model that are not asymptotically stable, (k,)."""
+    values, inside = stable_poles(model.A, model.period)
+    return values[~inside]
 
 
-def require_detectable(model: LinearModel, C: np.ndarray, method: str, outputs: tuple[str, ...]) -> None:
-    """Raise InputError naming the unstable modes that the outputs do not show."""
-    d = scales(model.A, model.B, model.C)
-    _require(
-        model, model.A.T, C.T, 1.0 / d, method, f"no output ({', '.join(outputs[:6])}) shows it", "detectable"
-    )
+def require_stabilizable(
+    model: LinearModel,
+    B: np.ndarray,
+    method: str,
+    inputs: tuple[str, ...],
+    modes: np.ndarray | None = None,
+) -> None:
+    """Raise InputError naming the unstable modes (those given, where they are known) that the inputs do not move."""
+    modes = unstable_modes(model) if modes is None else modes
+    why = f"no input ({', '.join(inputs[:6])}) moves it"
+    _require(model, model.A, B, modes, False, method, why, "stabilizable")
+
+
+def require_detectable(
+    model: LinearModel,
+    C: np.ndarray,
+    method: str,
+    outputs: tuple[str, ...],
+    modes: np.ndarray | None = None,
+) -> None:
+    """Raise InputError naming the unstable modes (those given, where they are known) that the outputs do not show."""
+    modes = unstable_modes(model) if modes is None else modes
+    why = f"no output ({', '.join(outputs[:6])}) shows it"
+    _require(model, model.A.T, C.T, modes, True, method, why, "detectable")
 
 
 def _require(
-    model: LinearModel, A: np.ndarray, B: np.ndarray, d: np.ndarray, method: str, why: str, wanted: str
+    model: LinearModel,
+    A: np.ndarray,
+    B: np.ndarray,
+    modes: np.ndarray,
+    dual: bool,
+    method: str,
+    why: str,
+    wanted: str,
 ) -> None:
-    values, inside = stable_poles(A, model.period)
-    bad = out_of_reach(A, B, values[~inside])
-    bad = _find_uncontrollable(
-        A * d / d[:, None], B / d[:, None], np.array(bad)
-    )  # nor with inputs and outputs in the scaling
+    bad = out_of_reach(A, B, modes)
+    if bad:  # nor with inputs and outputs in the scaling
+        d = scales(model.A, model.B, model.C) ** (-1.0 if dual else 1.0)
+        bad = _find_uncontrollable(A * d / d[:, None], B / d[:, None], np.array(bad))
     if bad:
         named = {f"{s:.6g} ({_most(model, np.abs(_null(A, B, s)).sum(axis=1))})": s for s in bad}
         raise InputError(

@@ -49,11 +49,17 @@ def riccati(
 
 
 def regulator(
-    model: LinearModel, u: np.ndarray, Q: np.ndarray, R: np.ndarray, N: np.ndarray | None, method: str
+    model: LinearModel,
+    u: np.ndarray,
+    Q: np.ndarray,
+    R: np.ndarray,
+    N: np.ndarray | None,
+    method: str,
+    modes: np.ndarray | None = None,
 ) -> RiccatiSolution:
-    """Return the solution X and the gain of the regulator at the inputs u; raise InputError naming a mode that it cannot move."""
+    """Return the solution X and the gain of the regulator at the inputs u; raise InputError naming an unstable mode (`modes` where they are known) that it cannot move."""
     B = model.B[:, u]
-    require_stabilizable(model, B, method, tuple(model.inputs[i] for i in u))
+    require_stabilizable(model, B, method, tuple(model.inputs[i] for i in u), modes)
 
     def name_idle() -> None:
         free, seen = model, Q

@@ -1,11 +1,13 @@
-"""Algebraic Riccati equations by the ordered Schur form of a Hamiltonian matrix (Laub 1979) and Newton steps (Kleinman 1968).
+"""Algebraic Riccati equations by structured doubling (Chu, Fan, Lin & Wang 2004; continuous: Chu, Fan & Lin 2005), by the ordered Schur form of a Hamiltonian matrix
+(Laub 1979), and by Newton steps (Kleinman 1968).
 
 The inputs are first brought to units in which their weight is one (its Cholesky factor goes into B), states and X to units in
-which the Hamiltonian matrix is balanced. A sampled equation becomes a Hamiltonian matrix by the bilinear transformation
-z = (1 + s) / (1 - s) of its extended symplectic pencil (Mehrmann 1996): without an inverse of A or of the weight, and wherever
-there is a stabilizing solution, for then no eigenvalue lies at z = -1. Where rounding puts slow poles of it onto the unit circle, structured
-doubling (Chu, Fan, Lin & Wang 2004) finds X. Newton steps bring X to the rounding of the equation
-itself; one is enough as a rule.
+which the Hamiltonian matrix is balanced. Doubling is nothing but products and factorizations; Newton steps bring X to the rounding of the equation
+itself, one is enough as a rule, and show that it is the stabilizing solution. Where doubling does not converge soon, since a pole is too near
+to the boundary of stability, or the weight of the inputs is not definite, X comes from the Schur form, which tells whether there is a solution. For that a sampled
+equation becomes a Hamiltonian matrix by the bilinear transformation z = (1 + s) / (1 - s) of its extended symplectic
+pencil (Mehrmann 1996): without an inverse of A or of the weight, and wherever
+there is a stabilizing solution, for then no eigenvalue lies at z = -1. Where rounding puts slow poles of it onto the unit circle, doubling goes on.
 """
 
 from __future__ import annotations
@@ -26,8 +28,10 @@ ACCURATE = 1e-8
 NEWTON_STEPS = 30
 CONVERGED = 1e-7
 """Correction, over X, after which the next one is below rounding: each squares the last."""
-DOUBLINGS = 60
-"""Most steps of doubling: poles are then told from the unit circle at a distance of 1e-16 of it."""
+DOUBLINGS, FEW = 60, 15
+"""Most steps of doubling, of which 60 tell poles from the unit circle at a distance of 1e-16 of it; with more than the second the Schur form is as fast."""
+CLEAR = 1e-10
+"""Largest relative residual of a solution by few doublings: of any other the Schur form decides."""
 LEAST = 1e-8
 """Root of a diagonal entry of X, over the largest, that counts as zero: the weight does not see that state."""
 SINGULAR = 1e-14
@@ -48,6 +52,7 @@ class RiccatiSolution:
         A - B K.
     residual : float
         Largest entry of the residual of the equation over that of its terms, with states in units in which it is balanced.
+    sampled : bool
     """
 
     X: np.ndarray
@@ -55,10 +60,18 @@ class RiccatiSolution:
     closed: np.ndarray
     residual: float
 
+    sampled: bool = False
+
+    @cached_property
+    def flow(self) -> Lyapunov:
+        """Schur form of A - B K."""
+        with one_thread():
+            return Lyapunov(self.closed, self.sampled)
+
     @cached_property
     def poles(self) -> np.ndarray:
         """Eigenvalues of A - B K, (n,)."""
-        return np.linalg.eigvals(self.closed)
+        return self.flow.eigenvalues
 
 
 def care(
@@ -158,6 +171,10 @@ class _Equation:
         """Return the residual, and the largest of the terms that add up to it."""
         raise NotImplementedError
 
+    def symplectic(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return A, G and H of X = A'X (I + G X)^-1 A + H, which has the same stabilizing solution; R is the unit."""
+        raise NotImplementedError
+
 
 class _Continuous(_Equation):
     sampled = False
@@ -183,6 +200,24 @@ class _Continuous(_Equation):
     def residual(self, X: np.ndarray, K: np.ndarray) -> tuple[np.ndarray, float]:
         flow, out = X @ self.A, (X @ self.B + self.S) @ K
         return _even(flow + flow.T + self.Q - out), _largest(flow, self.Q, out)
+
+    def symplectic(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        # z = (s + rate) / (s - rate); poles near the rate converge first, and it is the mean of all
+        A, G, Q, eye = (
+            self.A - self.B @ self.S.T,
+            self.B @ self.B.T,
+            _even(self.Q - self.S @ self.S.T),
+            np.eye(len(self.A)),
+        )
+        rate = np.exp(np.linalg.slogdet(np.block([[A, -G], [-Q, -A.T]]))[1] / (2 * len(A)))
+        inverse = np.linalg.inv(A - rate * eye)
+        within = inverse @ G
+        whole = np.linalg.inv((A - rate * eye).T + Q @ within)
+        return (
+            eye + 2 * rate * whole.T,
+            _even(2 * rate * within @ whole),
+            _even(2 * rate * whole @ Q @ inverse),
+        )
 
 
 class _Sampled(_Equation):
@@ -227,16 +262,19 @@ class _Sampled(_Equation):
         both = step.T @ flow
         return _even(flow + flow.T + both + self.Q - out), _largest(flow, both, self.Q, out)
 
+    def symplectic(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.A - self.B @ self.S.T, self.B @ self.B.T, _even(self.Q - self.S @ self.S.T)
+
 
 def _solve(given: Any) -> RiccatiSolution:
     if not len(given.A):
-        return RiccatiSolution(given.A, given.F @ given.S.T, given.A, 0.0)
+        return RiccatiSolution(given.A, given.F @ given.S.T, given.A, 0.0, given.sampled)
     d = _scales(given.pattern())
     equation = given.scale_states(d)
-    X, K, residual = _by_doubling(equation) if given.sampled else _refine(equation, _first(equation))
+    X, K, residual = _by_doubling(equation, FEW) or _by_schur_form(equation)
     closed = equation.A - equation.B @ K
     e = d[:, None]
-    return RiccatiSolution(X / (d * e), given.F @ K / d, closed * e / d, residual)
+    return RiccatiSolution(X / (d * e), given.F @ K / d, closed * e / d, residual, given.sampled)
 
 
 def _first(equation: Any) -> np.ndarray:
@@ -251,11 +289,13 @@ def _first(equation: Any) -> np.ndarray:
     return _even(np.linalg.solve(U1.T, U2.T))
 
 
-def _by_doubling(equation: Any) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return X, the gain and the residual of a sampled equation; by doubling where its pencil does not give them.
+def _by_schur_form(equation: Any) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return X, the gain and the residual; of a sampled equation by doubling where its pencil does not give them.
 
     Slow poles in short periods lie so near to the unit circle that rounding may put them onto it.
     """
+    if not equation.sampled:
+        return _refine(equation, _first(equation))
     found, cause = None, None
     try:
         found = _refine(equation, _first(equation))
@@ -263,39 +303,45 @@ def _by_doubling(equation: Any) -> tuple[np.ndarray, np.ndarray, float]:
             return found
     except InputError as error:
         cause = error
-    try:
-        X = _double(equation)
-        other = None if X is None else _refine(equation, X)
-    except InputError:
-        other = None
-    tried = [each for each in (found, other) if each is not None]
+    tried = [each for each in (found, _by_doubling(equation, DOUBLINGS)) if each is not None]
     if not tried:
         assert cause is not None
         raise cause
     return min(tried, key=lambda each: each[2])
 
 
-def _double(equation: Any) -> np.ndarray | None:
-    """Return X of a sampled equation by structured doubling (Chu, Fan, Lin & Wang 2004); None if R is not the unit, or X does not converge.
+def _by_doubling(equation: Any, most: int) -> tuple[np.ndarray, np.ndarray, float] | None:
+    """Return X, the gain and the residual by at most so many doublings; None if X does not converge, is not stabilizing or, with few, not accurate."""
+    if not np.array_equal(equation.R, np.eye(len(equation.R))):
+        return None
+    try:
+        A, G, H = equation.symplectic()
+        X = _double(A, G, H, most)
+        found = None if X is None else _refine(equation, X)
+    except (InputError, np.linalg.LinAlgError):
+        return None
+    return found if found is not None and (most > FEW or found[2] <= CLEAR) else None
+
+
+def _double(A: np.ndarray, G: np.ndarray, H: np.ndarray, most: int) -> np.ndarray | None:
+    """Return the limit of H; None if it is not near after the most steps, or cannot be.
 
     Each step squares the closed loop; no eigenvalue has to be told from one on the unit circle.
     """
-    if not np.array_equal(equation.R, np.eye(len(equation.R))):
-        return None
-    A, eye = equation.A - equation.B @ equation.S.T, np.eye(len(equation.A))
-    G, H = equation.B @ equation.B.T, _even(equation.Q - equation.S @ equation.S.T)
+    eye, size = np.eye(len(A)), float(np.linalg.norm(A))
     with np.errstate(over="ignore", invalid="ignore"):
-        for _ in range(DOUBLINGS):
-            try:
-                within = np.linalg.solve(eye + G @ H, np.hstack([A, G]))
-            except np.linalg.LinAlgError:
-                return None
+        for k in range(most):
+            within = np.linalg.solve(eye + G @ H, np.hstack([A, G]))
             step = _even(A.T @ H @ within[:, : len(A)])
             G, H, A = _even(G + A @ within[:, len(A) :] @ A.T), H + step, A @ within[:, : len(A)]
             if not np.isfinite(H).all():
                 return None
             if _size(step, H) < CONVERGED:
                 return H
+            size, last = float(np.linalg.norm(A)), size
+            # A shrinks by the 2^k-th power of the slowest pole, and has to by 1e-7
+            if FEW // 2 < k < FEW == most and size > last * 10.0 ** (-7.0 / 2.0 ** (most - k)):
+                return None
     return None
 
 

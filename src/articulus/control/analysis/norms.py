@@ -16,13 +16,14 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from articulus.control.analysis.gramians import controllability_root
-from articulus.control.analysis.scaling import balance, scale_states
-from articulus.control.analysis.stable import LEVEL, ROUNDING, Eigensystem, stable_poles
+from articulus.control.analysis.scaling import scale_states
+from articulus.control.analysis.stable import LEVEL, ROUNDING, Eigensystem, accurate_poles, stable_poles
 from articulus.control.plant import as_plant
 from articulus.control.sampling import continuous
 from articulus.errors import doubtful
 from articulus.linear import LinearModel
 from articulus.linear.response import Transfer
+from articulus.numerics.lyapunov import balance
 
 ACCURACY = 1e-7
 """Largest relative amount by which some gain can exceed the peak that is returned."""
@@ -44,6 +45,8 @@ ALIKE = 1e4
 """Norm of the Hamiltonian matrix over the size of the slowest pole up to which rounding moves no eigenvalue by as much as `NEAR_AXIS`."""
 DAMPED, NO_CANCELLATION = 1e-8, 1e-6
 """Least damping ratio, and size of the peak over that of the terms that it is a sum of, for which modal coordinates show where to look."""
+IN_PLACE = 1e-3
+"""Most that rounding may move a pole, over its distance from the imaginary axis, for the same where slow and fast poles meet."""
 AT_ONCE = 2_000_000
 """Numbers of one array of modes over frequencies; more frequencies are taken in turns."""
 SEEN = 1e-5
@@ -209,9 +212,7 @@ def _peak(model: LinearModel, modes: Eigensystem) -> tuple[float, float, bool]:
     """Return the peak gain of a continuous model, its frequency, and whether every larger gain is excluded."""
     if not len(model.A):
         return float(np.linalg.norm(model.D, 2)), 0.0, True
-    sizes = np.abs(modes.values)
-    damped = (np.abs(modes.values.real) > DAMPED * sizes).all()
-    if damped and np.linalg.norm(model.A) <= ALIKE * sizes.min() and np.isfinite(modes.left).all():
+    if _modes_are_accurate(model, modes):
         gain, net = ModalGains(model, modes), _net(modes.values)
         values = gain(net)
         omega = float(net[np.argmax(values)])
@@ -223,12 +224,23 @@ def _peak(model: LinearModel, modes: Eigensystem) -> tuple[float, float, bool]:
     return _peak_of_slow_and_fast(model)
 
 
+def _modes_are_accurate(model: LinearModel, modes: Eigensystem) -> bool:
+    """Return whether rounding of A moves no pole by more than a small part of its distance from the axis: then modes show every resonance."""
+    sizes, damping = np.abs(modes.values), np.abs(modes.values.real)
+    if not (damping > DAMPED * sizes).all() or not np.isfinite(modes.left).all():
+        return False
+    return bool(
+        np.linalg.norm(model.A) <= ALIKE * sizes.min()
+        or (sum(modes.rounding(model.A)) <= IN_PLACE * damping).all()
+    )
+
+
 def _peak_of_slow_and_fast(model: LinearModel) -> tuple[float, float, bool]:
     """Return what `_peak` does, also where modal coordinates lose digits."""
     gain = Gains(model)
     poles = gain.transfer.T.diagonal()
     if np.abs(poles).min() < 1e-6 * np.abs(poles).max():
-        poles = stable_poles(model.A, None)[0]  # slow ones are lost to rounding by the fast ones
+        poles = accurate_poles(model.A)
     net = _net(poles)
     values = gain(net)
     undamped = np.abs(poles.real) <= 1e-15 * np.abs(poles).max()
@@ -409,7 +421,7 @@ def _hamiltonian(model: LinearModel, level: float) -> np.ndarray:
         out = C.T @ np.linalg.solve(np.eye(len(D)) - D @ D.T, C)
     H = np.empty((2 * n, 2 * n))
     H[:n, :n], H[:n, n:], H[n:, :n], H[n:, n:] = F, into, -out, -F.T
-    return balance(H)
+    return balance(H)[0]
 
 
 def _imaginary(values: np.ndarray, rounding: float) -> np.ndarray:

@@ -6,17 +6,11 @@ import dataclasses
 import math
 
 import numpy as np
-from scipy.linalg.lapack import dgebal
 
 from articulus.linear import LinearModel
 
 SWEEPS = 30
 """Most passes over the states; each brings every state near the optimum given the others."""
-
-
-def balance(A: np.ndarray) -> np.ndarray:
-    """Return A in states scaled by powers of two, rows and columns of like size (`matrix_balance` of SciPy, in a twentieth of its time for few states)."""
-    return np.asarray(dgebal(A, scale=1, permute=0)[0]) if len(A) else A
 
 
 def scales(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> np.ndarray:

@@ -7,17 +7,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.linalg.lapack import dgebal
 
-from articulus.control.analysis.scaling import balance
 from articulus.control.plant import as_plant
 from articulus.errors import InputError
 from articulus.linear import LinearModel
 from articulus.linear.model import rates
+from articulus.numerics.lyapunov import Lyapunov, balance, one_thread
 from articulus.numerics.subspaces import split_spectrum
 
 EPS = np.finfo(float).eps
 ROUNDING = 100 * EPS
 """Relative amount by which rounding may have changed the entries of A: some operations, each with its own."""
+LARGE, CLEAR = 60, 0.1
+"""States from which on it pays to look first whether all poles are clearly stable, and what counts as clear: change of I that rounding of A causes."""
 LEVEL = 1e-3
 """Ratio of the sizes at which eigenvalues of very different size are looked for in turn."""
 
@@ -59,7 +62,12 @@ class Eigensystem:
 
 
 def stable_poles(
-    A: np.ndarray, period: float | None, off: float = 0.0, *, known: Eigensystem | None = None
+    A: np.ndarray,
+    period: float | None,
+    off: float = 0.0,
+    *,
+    known: Eigensystem | None = None,
+    flow: Lyapunov | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the eigenvalues of A, largest first, and which of them are asymptotically stable by more than rounding, (n,) each.
 
@@ -74,7 +82,13 @@ def stable_poles(
         Largest error of single entries of A, besides their rounding.
     known : Eigensystem
         Of A, where it is known already.
+    flow : Lyapunov
+        Schur form of A, where it is known already.
     """
+    if not off and known is None and (flow is not None or len(A) > LARGE):
+        values = _clearly_stable(A, period is not None, flow)
+        if values is not None:
+            return values[np.argsort(-np.abs(values), kind="stable")], np.ones(len(A), bool)
     if known is not None and (depth(known.values, period) > sum(known.rounding(A, off))).all():
         order = np.argsort(-np.abs(known.values), kind="stable")
         return known.values[order], np.ones(len(A), bool)
@@ -85,6 +99,34 @@ def stable_poles(
             values - values.real if period is None else np.where(values == 0, 1.0, values / np.abs(values))
         )
     return values, (inside > 0) & ~_within(A, nearest, inside <= errors, off)
+
+
+def _clearly_stable(A: np.ndarray, sampled: bool, flow: Lyapunov | None) -> np.ndarray | None:
+    """Return the eigenvalues if no change of the entries of A by far more than their rounding can make it unstable; otherwise None.
+
+    The proof is Lyapunov's, however P was found: A P + P A' = -I + R with P positive and R small, and a change E of A changes I by E P + P E'.
+    """
+    even, d = balance(A)
+    with one_thread():
+        try:
+            flow = flow or Lyapunov(A, sampled)
+            if not flow.poles.real.max(initial=-1.0) < 0.0:
+                return None
+            P = flow.solve(np.diag(d * d)) / d / d[:, None]
+            np.linalg.cholesky(P)
+        except (InputError, np.linalg.LinAlgError):
+            return None
+        size, spread = float(np.linalg.norm(even)), float(np.linalg.norm(P))
+        step = even @ P
+        off = (step @ even.T - P) if sampled else (step + step.T)
+    change = ROUNDING * size * spread * (size + 1.0 if sampled else 1.0)
+    proven = np.linalg.norm(off + np.eye(len(A))) < 0.5 and 2.0 * change < CLEAR
+    return flow.eigenvalues if proven else None
+
+
+def accurate_poles(A: np.ndarray) -> np.ndarray:
+    """Return the eigenvalues of A, largest first; slow ones are not lost to rounding by fast ones."""
+    return _bound_eigenvalues(A)[0]
 
 
 def moving_poles(A: np.ndarray, period: float | None) -> np.ndarray:
@@ -105,12 +147,33 @@ def at_rest(A: np.ndarray, period: float | None) -> bool:
 def _bound_eigenvalues(A: np.ndarray, off: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """Return the eigenvalues of A, largest first, and how far rounding can have moved them, to first order.
 
+    States that feel no others, or that no others feel, are split off first: their diagonal entries are eigenvalues, and stay it when rounding
+    changes entries that are not zero. Rigid motions and chains of lags are such.
+    """
+    if off or not len(A):
+        return _bound_coupled(A, off)
+    even, first, last, _, _ = dgebal(A, scale=0, permute=1)
+    if last - first + 1 == len(A):
+        return _bound_coupled(A, off)
+    if first == last:  # LAPACK leaves one, which is split off as well
+        last -= 1
+    inner = slice(first, last + 1)
+    alone = np.r_[np.diag(even)[:first], np.diag(even)[last + 1 :]]
+    values, errors = _bound_coupled(np.ascontiguousarray(even[inner, inner]), 0.0)
+    values, errors = np.r_[alone, values], np.r_[ROUNDING * np.abs(alone), errors]
+    order = np.argsort(-np.abs(values), kind="stable")
+    return values[order], errors[order]
+
+
+def _bound_coupled(A: np.ndarray, off: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return what `_bound_eigenvalues` does from eigenvectors.
+
     An eigenvalue with the left and right vectors y, x moves by at most |y|'|E||x| / |y'x| under a small change E of A. The double pole
     of a rigid motion has y'x near zero and is known to half of the digits; a slow pole beside fast ones is known to nearly all.
     """
     if not len(A):
         return np.zeros(0), np.zeros(0)
-    A = balance(A)
+    A, _ = balance(A)
     norm = size = float(np.linalg.norm(A))
     values, felt, moved = _around(A, 0.0, off)
     # the QR algorithm rounds by the largest eigenvalue: what that hides is looked for again among the largest of an inverse
@@ -128,7 +191,7 @@ def _within(A: np.ndarray, places: np.ndarray, doubt: np.ndarray, off: float = 0
     found, seen = doubt.copy(), {}
     if not doubt.any():
         return found
-    A = balance(A)
+    A, _ = balance(A)
     change = ROUNDING * np.abs(A) + off
     for k in np.flatnonzero(doubt):
         s = complex(places[k])

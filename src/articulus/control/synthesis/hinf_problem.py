@@ -14,7 +14,7 @@ import numpy as np
 
 from articulus.control.analysis.scaling import scale_states
 from articulus.control.design import Check
-from articulus.control.modes import require_detectable, require_stabilizable
+from articulus.control.modes import require_detectable, require_stabilizable, unstable_modes
 from articulus.control.plant import PlantPartition
 from articulus.control.riccati import riccati
 from articulus.errors import InputError
@@ -216,8 +216,9 @@ class HinfProblem:
         model = dataclasses.replace(model, A=model.A + shift * np.eye(len(model.A)))
         p = PlantPartition(model, parts.w, parts.u, parts.z, parts.y)
         names = tuple(model.inputs[i] for i in p.u), tuple(model.outputs[i] for i in p.y)
-        require_stabilizable(model, p.B2, method, names[0])
-        require_detectable(model, p.C2, method, names[1])
+        modes = unstable_modes(model)
+        require_stabilizable(model, p.B2, method, names[0], modes)
+        require_detectable(model, p.C2, method, names[1], modes)
         Uz, su = _unit(p.D12, method, "D12", "commands", names[0], "errors z", "columns")
         Vw, sy = _unit(p.D21.T, method, "D21", "measured outputs", names[1], "disturbances w", "rows")
         B1, C1, D11 = p.B1 @ Vw, Uz.T @ p.C1, Uz.T @ p.D11 @ Vw

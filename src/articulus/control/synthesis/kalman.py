@@ -14,6 +14,7 @@ from articulus.control.plant import Group, as_plant, of_matrices, places
 from articulus.control.riccati import residual_check, stabilizing, weight
 from articulus.errors import NumericalError
 from articulus.linear import LinearModel
+from articulus.numerics.lyapunov import Lyapunov
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,20 +78,31 @@ def noise_of(
 
 @dataclass(frozen=True)
 class FilterGains:
-    """Covariance P of the error before the newest measurement, gains L and M, covariance of the innovation, eigenvalues of A - L C."""
+    """Covariance P of the error before the newest measurement, gains L and M, covariance of the innovation, eigenvalues and flow of A - L C."""
 
     P: np.ndarray
     L: np.ndarray
     M: np.ndarray
     innovation: np.ndarray
-    poles: np.ndarray
+    flow: Lyapunov
     check: Check
 
+    @property
+    def poles(self) -> np.ndarray:
+        """Eigenvalues of A - L C."""
+        return self.flow.eigenvalues
 
-def gains(model: LinearModel, y: np.ndarray, noise: NoiseCovariance, method: str) -> FilterGains:
-    """Return the gains of the filter; raise InputError naming a mode that it cannot follow."""
+
+def gains(
+    model: LinearModel,
+    y: np.ndarray,
+    noise: NoiseCovariance,
+    method: str,
+    modes: np.ndarray | None = None,
+) -> FilterGains:
+    """Return the gains of the filter; raise InputError naming an unstable mode (`modes` where they are known) that it cannot follow."""
     C = model.C[y]
-    require_detectable(model, C, method, tuple(model.outputs[i] for i in y))
+    require_detectable(model, C, method, tuple(model.outputs[i] for i in y), modes)
 
     def name_idle() -> None:
         free, moved = model, noise.W
@@ -106,10 +118,11 @@ def gains(model: LinearModel, y: np.ndarray, noise: NoiseCovariance, method: str
         name_idle=name_idle,
     )
     P, L, check = found.X, found.gain.T, residual_check(found, "filter")
+    flow = found.flow.transposed
     if model.period is None:
-        return FilterGains(P, L, np.zeros_like(L), noise.V, found.poles, check)
+        return FilterGains(P, L, np.zeros_like(L), noise.V, flow, check)
     innovation = noise.V + C @ P @ C.T
-    return FilterGains(P, L, np.linalg.solve(innovation, C @ P).T, innovation, found.poles, check)
+    return FilterGains(P, L, np.linalg.solve(innovation, C @ P).T, innovation, flow, check)
 
 
 def kalman(plant: Any, W: Any, V: Any, *, noise: Group = None, measured: Group = None) -> Estimator:

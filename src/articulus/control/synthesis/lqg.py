@@ -9,6 +9,7 @@ import numpy as np
 
 from articulus.control.connect import close, select
 from articulus.control.design import Check, Design, check_design, named_controller
+from articulus.control.modes import unstable_modes
 from articulus.control.plant import Group, as_plant, of_matrices, places
 from articulus.control.riccati import cross_weight, regulator, residual_check, weight
 from articulus.control.synthesis.hinf_problem import without_feedthrough
@@ -16,7 +17,7 @@ from articulus.control.synthesis.kalman import NoiseCovariance, gains, noise_of
 from articulus.errors import InputError
 from articulus.linear import LinearModel
 from articulus.linear.model import rates
-from articulus.numerics.lyapunov import covariance
+from articulus.numerics.lyapunov import Lyapunov, covariance, one_thread
 
 AGREE = 1e-5
 """Relative difference between the cost by the Riccati solutions and that of the closed loop."""
@@ -118,8 +119,9 @@ def join_regulator_and_filter(
         raise InputError(f"{method}: found current=True of a continuous plant; expected a sampled one")
     Q, R, N = weights
     A, B, C, D = model.A, model.B[:, u], model.C[y], model.D[np.ix_(y, u)]
-    gain = regulator(model, u, Q, R, N, method)
-    X, K, g = gain.X, gain.gain, gains(model, y, noise, method)
+    modes = unstable_modes(model)
+    gain = regulator(model, u, Q, R, N, method, modes)
+    X, K, g = gain.X, gain.gain, gains(model, y, noise, method, modes)
     L = g.L
     size = R if model.period is None else R + B.T @ X @ B
     # u = -K x^ - J (y - C x^ - D u): the newest measurement tells of the states, and of the noise that moves them next
@@ -130,7 +132,8 @@ def join_regulator_and_filter(
     matrices = without_feedthrough(A - L @ C - B @ now, L - B @ J, -now, -J, D)
     controller = named_controller(model, matrices, u, y, method)
     promised = float(np.trace(X @ noise.W) + np.trace(size @ (K @ g.P @ K.T - J @ g.innovation @ J.T)))
-    cost = _mean_cost(model, controller, u, y, weights, noise)
+    flow = _join_flows(gain.flow, g.flow, close(model, controller, u, y).A)
+    cost = _mean_cost(model, controller, u, y, weights, noise, flow)
     agree = bool(abs(cost - promised) <= AGREE * promised + np.finfo(float).tiny)
     check = Check("mean cost of the closed loop beside that of the Riccati solutions", cost, promised, agree)
     checks = [check, residual_check(gain, "regulator"), g.check]
@@ -141,7 +144,15 @@ def join_regulator_and_filter(
         "regulator_poles": rates(gain.poles, model.period),
         "filter_poles": rates(g.poles, model.period),
     }
-    return check_design(LqgDesign, method, model, controller, u, y, figures, checks)
+    return check_design(LqgDesign, method, model, controller, u, y, figures, checks, flow=flow)
+
+
+def _join_flows(regulator: Lyapunov, estimator: Lyapunov, closed: np.ndarray) -> Lyapunov | None:
+    """Return the flow of a closed loop whose states are x and x^: with those of the regulator and of the filter, since x - x^ does not feel x."""
+    eye = np.eye(len(regulator.T))
+    apart = np.block([[eye, np.zeros_like(eye)], [eye, -eye]])  # its own inverse
+    with one_thread():
+        return regulator.before(estimator, closed, apart, apart)
 
 
 def _mean_cost(
@@ -151,6 +162,7 @@ def _mean_cost(
     y: np.ndarray,
     weights: tuple[np.ndarray, np.ndarray, np.ndarray | None],
     noise: NoiseCovariance,
+    flow: Lyapunov | None,
 ) -> float:
     """Return the mean square of [Q, N; N', R]^1/2 [x; u] under the noise, by the Lyapunov equation of the closed loop."""
     Q, R, N = weights
@@ -168,7 +180,7 @@ def _mean_cost(
     )
     loop = close(whole, controller, range(k, k + m), range(n + m, n + m + p))
     noisy = select(loop, range(k), range(n + m))
-    spread = covariance(noisy.A, noisy.B @ noisy.B.T, model.period is not None)
+    spread = covariance(noisy.A, noisy.B @ noisy.B.T, model.period is not None, flow)
     return float(np.sum((noisy.C @ spread) * noisy.C) + np.sum(noisy.D**2))
 
 

@@ -39,6 +39,7 @@ def lqr(plant: Any, Q: Any, R: Any, N: Any = None, *, commands: Group = None) ->
     seen = with_states(model)
     controller = named_controller(seen, static(-found.gain), u, np.arange(n), "lqr")
     figures = {"gain": found.gain, "cost": found.X}
+    checks = [residual_check(found)]
     return check_design(
-        RegulatorDesign, "lqr", seen, controller, u, np.arange(n), figures, [residual_check(found)]
+        RegulatorDesign, "lqr", seen, controller, u, np.arange(n), figures, checks, flow=found.flow
     )
