@@ -131,17 +131,36 @@ def announce(call: str, url: str, local: bool, host: str, verb: str, browser: bo
         webbrowser.open(url)
 
 
+def _drive_by_file(model: str, file: Path, folder: Path) -> None:
+    """Let a file hold the sticks, and write the recording."""
+    from articulus.browser.drive import machine_for
+    from articulus.browser.drive.commands import read_commands, replay
+
+    machine, console = machine_for(model), new_console()
+    recording = replay(machine, read_commands(file, machine))
+    path = recording.save(folder, f"{machine.mechanism.name}-{file.stem}")
+    console.print(f"{machine.title}: {recording.duration:g} s driven by {file.name}", soft_wrap=True)
+    console.print(f"recording: {path}, and a page that plays it: {path.with_suffix('.html')}", soft_wrap=True)
+
+
 def drive(
     model: Model = "cat215b",
     host: Host = "127.0.0.1",
     port: Port = 8215,
     folder: Annotated[Path, typer.Option("--output", help="Folder of the recordings.")] = Path("recordings"),
+    commands: Annotated[
+        Path | None,
+        typer.Option("--commands", help="CSV file of the sticks over time, in place of a person: no page."),
+    ] = None,
     browser: Browser = True,
     foxglove: Annotated[
         int | None, typer.Option(help="Port of this computer on which Foxglove may look on, such as 8765.")
     ] = None,
 ) -> None:
     """Drive a mechanism in real time from a browser: sticks, keyboard or gamepad."""
+    if commands is not None:
+        _drive_by_file(model, commands, folder)
+        return
     import asyncio
     import logging
     import signal

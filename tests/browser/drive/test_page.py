@@ -8,6 +8,7 @@ from articulus.browser.drive.session import DrivePhase
 from slowness import slowness
 
 from ..browser import eventually, kept
+from ..test_accessible_browser import violations
 from .pages import BLIND, READY, joint, speed, visited
 
 pytest.importorskip("websockets", reason="needs the extra view: pip install 'articulus[view]'")
@@ -202,3 +203,62 @@ def test_everything_is_on_the_screen_and_nothing_in_the_way(browser, driven, siz
         kept(page, f"drive_{size[0]}x{size[1]}")
         assert page.evaluate(HIDDEN) == []
         assert page.evaluate(OVERLAPS) == []
+
+
+def test_digging_shows_on_the_panel_and_in_the_ground(page, driven) -> None:
+    session = driven.session
+    page.keyboard.press("Enter")
+    page.locator("#reset").click()
+    page.keyboard.press("KeyG")
+    assert eventually(lambda: page.evaluate("drive.view.field?.visible"))
+    # what the machine does is told by other tests: here the ground is dug beside it
+    page.keyboard.press("KeyP")
+    assert eventually(lambda: session.phase is DrivePhase.PAUSED)
+    terrain = session.terrain
+    session.ask(lambda: session.plant.bear(0.0, 6800.0))
+    terrain.heights[70, 40] -= 0.3
+    terrain.heights[71, 40] += 0.2
+    drawn = """([i, j]) => { const n = drive.machine.field.cells, { position } = drive.view.field.geometry.attributes;
+        const k = (n - 1 - j) * n + i; return [position.array[3 * k], position.array[3 * k + 1], position.array[3 * k + 2]]; }"""
+    middle, cell = (terrain.n - 1) / 2, page.evaluate("drive.machine.field.cell")
+    assert eventually(lambda: abs(page.evaluate(drawn, [70, 40])[2] + 0.3) < 1e-3)
+    assert page.evaluate(drawn, [71, 40]) == pytest.approx(
+        [(71 - middle) * cell, (40 - middle) * cell, 0.2], abs=1e-3
+    )
+    assert eventually(lambda: "0.40 m³" in page.inner_text("#soil-gauges"))
+    assert eventually(lambda: "6.8 kN" in page.inner_text("#soil-gauges"))
+    assert eventually(lambda: page.evaluate("drive.view.held.visible"))
+    assert "MPa" in page.inner_text("#hydraulic-gauges")
+    assert "on time" not in page.locator("#panel").inner_text(), "the computer stands folded below"
+    kept(page, "drive_digging")
+    page.keyboard.press("KeyP")
+    page.keyboard.press("KeyG")
+    assert eventually(lambda: not session.soil and session.plant.load(session.ahead.state) == 0.0)
+
+
+def test_a_delay_shows_the_past_and_a_ghost_of_now(page, driven) -> None:
+    session = driven.session
+    page.keyboard.press("Enter")
+    page.select_option("#delay", "0.5")
+    assert eventually(lambda: session.delay == 0.5)
+    page.keyboard.down("KeyA")
+    assert eventually(
+        lambda: session.plant.q(session.ahead.state)[0] > session.plant.q(session.shown.state)[0] + 0.01
+    )
+    assert eventually(lambda: page.evaluate("drive.view.ghost?.root.visible"))
+    page.locator("#ghost").uncheck()
+    page.keyboard.up("KeyA")
+    assert eventually(lambda: page.evaluate("!drive.view.ghost.root.visible"))
+    page.select_option("#delay", "0")
+    assert eventually(lambda: session.delay == 0.0)
+    page.locator("#ghost").check()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_page_can_be_used_by_everybody(browser, driven, width) -> None:
+    with visited(browser, driven, BLIND, viewport={"width": width, "height": 844}) as page:
+        assert eventually(lambda: page.evaluate("drive.status?.yours.length === 2"))
+        assert violations(page) == []
+        page.locator("#start").click()
+        assert violations(page) == []
+        assert page.locator("#digging").is_visible()

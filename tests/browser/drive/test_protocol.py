@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from articulus.browser.drive import Access
-from articulus.browser.drive.protocol import Act, Choose, Message, Move, SwitchSoil, TakeAxes, read
+from articulus.browser.drive.protocol import (
+    Act,
+    Choose,
+    ChooseDelay,
+    Message,
+    Move,
+    SwitchSoil,
+    TakeAxes,
+    read,
+)
 from articulus.browser.web.messages import LARGEST, MessageError
 
 from .support import two_link
@@ -23,6 +32,7 @@ def test_good_messages() -> None:
     assert of(do="pause") == Act("pause")
     assert of(do="mode", mode="JOINT") == Choose(0)
     assert of(do="soil", on=True) == SwitchSoil(True)
+    assert of(do="delay", seconds=2) == ChooseDelay(2.0)
     assert of(do="take", group="left") == TakeAxes("left", True)
     assert of(do="give", group="left") == TakeAxes("left", False)
 
@@ -49,6 +59,10 @@ def test_good_messages() -> None:
         '{"do": "take", "group": "__class__"}',
         '{"do": "__init__"}',
         '{"do": "leave"}',
+        '{"do": "delay", "seconds": 3}',
+        '{"do": "delay", "seconds": -1}',
+        '{"do": "delay", "seconds": true}',
+        '{"do": "delay", "seconds": NaN}',
         json.dumps({"do": "pause", "padding": "x" * LARGEST}),
         json.dumps({"do": "pause", "padding": "é" * (LARGEST // 2)}, ensure_ascii=False),
     ],

@@ -11,6 +11,7 @@ from articulus.browser.drive.machine import Machine, Seat, StickAxis, servo_mach
 from articulus.browser.drive.rates import OperatorRates
 from articulus.browser.drive.soil import Soil
 from articulus.browser.drive.sticks import Sticks
+from articulus.browser.drive.terrain import Digging
 from articulus.model.library.cat215b_drives import BUCKET_FEEDBACK, START, actuators
 from articulus.model.library.looks.cat215b import GROUND
 from articulus.model.load import load
@@ -84,7 +85,9 @@ def _excavator(
         lower=lower,
         upper=upper,
     )
-    components = (Sticks(4, PERIOD), law, *actuators, Soil("bucket_tip", PERIOD, ground=GROUND))
+    digging = Digging("bucket_tip", "bucket")
+    soil = Soil("bucket_tip", PERIOD, ground=GROUND, bucket=digging.bucket, hold=digging.hold)
+    components = (Sticks(4, PERIOD), law, *actuators, soil)
     return Machine(
         load(model),
         components,
@@ -95,12 +98,12 @@ def _excavator(
         settle=3.0,
         ground=GROUND,
         soil=True,
+        digging=digging,
         seat=Seat("cab", (0.85, 0.74, 1.62), (6.0, 0.1, 0.2)),
         notes={
             "JOINT": "Each stick axis asks one joint for a rate, as the levers of the machine do.",
             "RESOLVED": "The sticks move the hinge of the bucket out, around and up; the joints follow together.",
-            "Soil": "Resistance of the ground to the tip of the bucket that grows with depth (Reece 1964). No heap, "
-            "no load in the bucket.",
+            "Soil": "The ground resists the edge of the bucket, more with depth (Reece 1964), is cut by it, fills the bucket and falls out of it.",
         },
     )
 

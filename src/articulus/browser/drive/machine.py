@@ -11,6 +11,7 @@ import scipy.linalg
 
 from articulus.browser.drive.servo import RateServo
 from articulus.browser.drive.sticks import Sticks
+from articulus.browser.drive.terrain import Digging
 from articulus.browser.scene import mechanism_size
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError
@@ -97,6 +98,8 @@ class Machine:
         Whether the components hold a soil that the operator can switch.
     seat : Seat or None
         Where the operator sits.
+    digging : Digging or None
+        The bucket that changes the ground while the soil is on.
     notes : dict of str to str
         What the page should say about it: title to text.
     """
@@ -111,6 +114,7 @@ class Machine:
     ground: float = 0.0
     soil: bool = False
     seat: Seat | None = None
+    digging: Digging | None = None
     notes: Mapping[str, str] = field(default_factory=dict)
 
     @property

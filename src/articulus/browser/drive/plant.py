@@ -53,7 +53,7 @@ class Plant:
         s = self.system
         self._held = {
             name: slice(s.nc + at.start, s.nc + at.stop)
-            for name in ("axes", "mode", "soil")
+            for name in ("axes", "mode", "soil", "rise", "load")
             if (at := s.held_places[f"{NAME}.{name} remembered"])
         }
         self.p = np.array([p.value for p in s.network.parameters], dtype=float)
@@ -104,12 +104,21 @@ class Plant:
         """Return the velocities that a state holds, (nv,)."""
         return state[self.system.places["v"]]
 
+    def load(self, state: np.ndarray) -> float:
+        """Return the weight that the tool holds in a state [N]."""
+        return float(state[self._held["load"]].sum())
+
     # what happens to it
 
     def put(self, axes: Sequence[float], mode: int, soil: bool) -> None:
         """Hold these sticks, this mode and this switch from the next sampling instant on."""
         x = self._x[0]
         x[self._held["axes"]], x[self._held["mode"]], x[self._held["soil"]] = axes, mode, soil
+
+    def bear(self, rise: float, load: float) -> None:
+        """Hold this rise of the ground [m] and this load of the tool [N] from the next sampling instant on."""
+        x = self._x[0]
+        x[self._held["rise"]], x[self._held["load"]] = rise, load
 
     def advance(self, steps: int) -> None:
         """Take steps; samples go to `sink` while there is one, and a failure ends them."""

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from articulus.browser.drive.machine import Machine
-from articulus.browser.drive.session import DrivePhase, Shown
+from articulus.browser.drive.session import MOST_DELAY, DrivePhase, Shown
 from articulus.browser.web import MessageError, object_in
 
 ACTIONS = ("pause", "resume", "reset", "record", "stop", "replay")
 PHASES = tuple(DrivePhase)
 HEADER = ("t", "phase", "recording", "stopped", "echo")
-"""First numbers of a frame; axes, q, v and seven numbers for each body (position, quaternion wxyz) follow."""
+"""First numbers of a frame; axes, q, v, seven numbers for each body (position, quaternion wxyz), gauges, and with a delay the poses of the prediction follow."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,14 @@ class TakeAxes:
     take: bool
 
 
-Message = Move | Act | Choose | SwitchSoil | TakeAxes
+@dataclass(frozen=True)
+class ChooseDelay:
+    """Delay of the line to the machine and back [s]."""
+
+    seconds: float
+
+
+Message = Move | Act | Choose | SwitchSoil | TakeAxes | ChooseDelay
 
 
 def read(content: str | bytes, machine: Machine) -> Message:
@@ -73,6 +80,10 @@ def _message(found: dict[str, Any], machine: Machine) -> Message:
             return Choose(machine.modes.index(mode))
         case {"do": "soil", "on": bool(on)}:
             return SwitchSoil(on)
+        case {"do": "delay", "seconds": int() | float() as seconds} if (
+            not isinstance(seconds, bool) and 0 <= seconds <= MOST_DELAY
+        ):
+            return ChooseDelay(float(seconds))
         case {"do": "take" | "give" as what, "group": str(group)} if group in machine.groups:
             return TakeAxes(group, what == "take")
     raise MessageError(f"found an unknown message with the fields {sorted(map(str, found))[:8]}")
@@ -85,7 +96,7 @@ def _axes(axes: list[Any], count: int) -> tuple[float, ...]:
     return tuple(float(min(max(x, -1.0), 1.0)) for x in axes)
 
 
-def frame(shown: Shown, q: np.ndarray, v: np.ndarray, poses: np.ndarray) -> np.ndarray:
+def frame(shown: Shown, q: np.ndarray, v: np.ndarray, poses: np.ndarray, *more: np.ndarray) -> np.ndarray:
     """Return a frame for the page, float32; its element `HEADER.index("echo")` is left for each client's own number."""
     head = (shown.t, PHASES.index(shown.phase), shown.recording, shown.stopped, 0.0)
-    return np.concatenate([head, shown.axes, q, v, poses.ravel()]).astype("<f4")
+    return np.concatenate([head, shown.axes, q, v, poses.ravel(), *map(np.ravel, more)]).astype("<f4")

@@ -17,11 +17,13 @@ from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
 from articulus.browser.drive import protocol
+from articulus.browser.drive.gauges import Gauges
 from articulus.browser.drive.machine import Machine
 from articulus.browser.drive.protocol import HEADER, PHASES
 from articulus.browser.drive.realtime import WRITER, Figures, Pacer, urgent
 from articulus.browser.drive.recording import Recording
 from articulus.browser.drive.session import DriveSession, Shown
+from articulus.browser.drive.terrain import CELL
 from articulus.browser.poses import body_poses
 from articulus.browser.scene import scene_of
 from articulus.browser.web import Access, MessageError, text
@@ -33,6 +35,10 @@ log = logging.getLogger("articulus.browser")
 
 FRAMES = 60
 """Frames sent in a second."""
+READ = 60_000_000
+"""Time from one reading of the gauges to the next [ns]."""
+SMALLEST = 2e-3
+"""Change of a height that a page is told of [m]."""
 STATUS = 0.25
 """Time from one status message to the next [s]."""
 
@@ -91,10 +97,14 @@ class DriveServer:
         self.holders: dict[str, int | None] = dict.fromkeys(self.machine.groups)
         self.saved: list[Path] = []
         self.site = Site(access, pages(), self._talk, SILENCE)
-        self._hello = introduction(self.machine)
+        self.gauges = Gauges(session.plant)
+        self._hello = introduction(self.machine) | {
+            "gauges": [dataclasses.asdict(g) for g in self.gauges.all]
+        }
         self._numbers = itertools.count(1)
         self._news = asyncio.Event()
         self._frame: tuple[Any, np.ndarray] | None = None
+        self._read: tuple[int, np.ndarray] | None = None
 
     # clients
 
@@ -151,6 +161,8 @@ class DriveServer:
                 self._give(group)
             case protocol.Choose(mode):
                 session.ask(lambda: session.choose(mode))
+            case protocol.ChooseDelay(seconds):
+                session.ask(lambda: session.choose_delay(seconds))
             case protocol.SwitchSoil(on):
                 session.ask(lambda: session.switch_soil(on))
             case protocol.Act(action):
@@ -197,7 +209,15 @@ class DriveServer:
 
     async def _show(self, client: DriveClient) -> None:
         place = protocol.HEADER.index("echo")
+        terrain = self.session.terrain
+        seen = None if terrain is None else np.full(terrain.heights.shape, terrain.level)
         while True:
+            if terrain is not None and seen is not None:
+                cells = np.flatnonzero(np.abs(terrain.heights - seen) > SMALLEST)
+                if len(cells):
+                    seen.flat[cells] = heights = terrain.heights.flat[cells]
+                    told = np.round(1e3 * (heights - terrain.level)).astype(int)
+                    await client.socket.send(text("ground", cells=cells.tolist(), heights=told.tolist()))
             shown = self.session.shown
             content = self.picture(shown).copy()
             content[place] = client.last_move(shown.read)
@@ -210,7 +230,13 @@ class DriveServer:
             plant = self.session.plant
             q = plant.q(shown.state)
             poses = body_poses(self.machine.mechanism, q)
-            self._frame = (shown, protocol.frame(shown, q, plant.v(shown.state), poses))
+            if self._read is None or shown.read - self._read[0] > READ:
+                self._read = (shown.read, self.gauges.at(shown.state))
+            more = [self._read[1]]
+            ahead = self.session.ahead
+            if shown is not ahead and self.session.delay:
+                more.append(body_poses(self.machine.mechanism, plant.q(ahead.state)))
+            self._frame = (shown, protocol.frame(shown, q, plant.v(shown.state), poses, *more))
         return self._frame[1]
 
     def _status(self, client: DriveClient) -> dict[str, Any]:
@@ -220,6 +246,7 @@ class DriveServer:
             "phase": str(shown.phase),
             "mode": self.machine.modes[shown.mode],
             "soil": shown.soil,
+            "delay": self.session.delay,
             "recording": shown.recording,
             "holders": self.holders,
             "yours": self._groups_of(client),
@@ -275,6 +302,10 @@ def introduction(machine: Machine) -> dict[str, Any]:
         "modes": list(machine.modes),
         "soil": machine.soil,
         "ground": machine.ground,
+        "field": None
+        if machine.digging is None
+        else {"cell": CELL, "cells": 2 * round(machine.digging.reach / CELL) + 1},
+        "digging": None if machine.digging is None else dataclasses.asdict(machine.digging),
         "notes": dict(machine.notes),
         "nq": d.nq,
         "nv": d.nv,

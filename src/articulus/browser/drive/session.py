@@ -5,6 +5,7 @@ The loop's thread calls `work`; all other threads only `ask` and `move`, and rea
 
 from __future__ import annotations
 
+import collections
 import queue
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ import numpy as np
 from articulus.browser.drive.plant import Plant
 from articulus.browser.drive.realtime import Clock, WallClock
 from articulus.browser.drive.recording import MOST_SAMPLES, Recording
+from articulus.browser.drive.terrain import Terrain
 
 SILENCE = 300_000_000
 """Age of a stick message from which its sticks count as released [ns]."""
@@ -22,6 +24,10 @@ STANDSTILL = 1_000_000_000
 """Time that a machine nobody drives is given to come to rest before it is paused [ns]."""
 SHOW = 15
 """Steps from one published state to the next: 67 in a second."""
+MOST_DELAY = 2.0
+"""Longest delay of a line to the machine and back [s]."""
+DIG = 15
+"""Steps from one change of the ground to the next."""
 
 
 class DrivePhase(StrEnum):
@@ -93,7 +99,11 @@ class DriveSession:
         self._asked: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._left_at: int | None = None
         self._replayed = 0
-        self._count = 0
+        self.delay = 0.0
+        self._past: collections.deque[Shown] = collections.deque()
+        self._count = self._dug = 0
+        digging = plant.machine.digging
+        self.terrain = None if digging is None else Terrain(digging, plant.machine.ground)
         self._show((0.0,) * n, False, self._clock.now())
 
     # from any thread
@@ -126,6 +136,7 @@ class DriveSession:
         if self.phase is DrivePhase.RUNNING:
             self.plant.put(axes, self.mode, self.soil)
             self.plant.advance(steps)
+            self._dig(steps)
             self._look()
         elif self.phase is DrivePhase.REPLAY:
             self._replayed += steps
@@ -150,6 +161,16 @@ class DriveSession:
                 out[i] = axes[i]
         return tuple(out), silent
 
+    def _dig(self, steps: int) -> None:
+        """Let the bucket change the ground, and the ground weigh on the bucket."""
+        self._dug += steps
+        if self.terrain is None or not self.soil or self._dug < DIG or self.plant.failed:
+            return
+        d, q = self.terrain.digging, self.plant.q(self.plant.state())
+        tip, bucket = (self.plant.machine.mechanism.pose(name, q) for name in (d.tip, d.bucket))
+        self.plant.bear(*self.terrain.move(tip[:3, 3], bucket[:3, :3], self._dug * self.plant.h))
+        self._dug = 0
+
     def _look(self) -> None:
         """End what must end: a failed machine, a full recording."""
         if self.plant.failed:
@@ -170,7 +191,11 @@ class DriveSession:
         if self.phase is DrivePhase.REPLAY and self.last is not None:
             t = self._replayed * self.plant.h
             state = self.last.at(t)
-        self.shown = Shown(t, self.phase, state, axes, self.mode, self.soil, self.recording, stopped, read)
+        self.ahead = Shown(t, self.phase, state, axes, self.mode, self.soil, self.recording, stopped, read)
+        self._past.append(self.ahead)
+        while len(self._past) > 1 and self._past[1].read <= read - round(1e9 * self.delay):
+            self._past.popleft()
+        self.shown = self._past[0]
 
     # what may be asked
 
@@ -198,6 +223,9 @@ class DriveSession:
         """Put the machine back to its start; a recording ends."""
         self.stop_recording()
         self.plant.reset()
+        self._past.clear()
+        if self.terrain is not None:
+            self.terrain.reset()
         self.phase = DrivePhase.RUNNING
 
     def choose(self, mode: int) -> None:
@@ -205,8 +233,19 @@ class DriveSession:
         self.mode = mode
 
     def switch_soil(self, on: bool) -> None:
-        """Switch the soil."""
+        """Switch the soil; without it the bucket holds nothing."""
         self.soil = on and self.plant.machine.soil
+        if self.terrain is not None and not self.soil:
+            self.terrain.reset()
+            self.plant.bear(0.0, 0.0)
+
+    def choose_delay(self, seconds: float) -> None:
+        """Choose the delay of a line to the machine and back [s].
+
+        A command goes out over half of it, the picture comes back over the other half. The machine is a model that behaves the same at any
+        time, so what is seen is where it was one delay ago; where it is now, `ahead`, is what a model beside the operator would predict, without an error of its own.
+        """
+        self.delay = min(max(seconds, 0.0), MOST_DELAY)
 
     def record(self) -> None:
         """Begin a recording; time continues if it stood still."""

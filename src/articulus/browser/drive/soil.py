@@ -57,8 +57,10 @@ class Soil(Disturbance):
     other loads and W = J M^-1 J' its mobility; `implicit_friction` solves for v, which is unique. A state of rest is one of the
     law, whatever the period; a point that slides feels the force at most a period late.
 
-    Limits: the angle of the blade is constant; the force points against the motion, whatever the blade; the ground is
-    level again at once behind the tool, nothing is carried away and the bucket gains no weight; no adhesion, no
+    The ground before the tool is `rise` above its level and the tool holds a `load` (signals of `Sticks`, which `Terrain` computes): the load
+    weighs on a body at `hold`, without inertia of its own.
+
+    Limits: the angle of the blade is constant; the force points against the motion, whatever the blade; no adhesion, no
     surcharge, no inertia of the soil. A point at rest is not quite borne: it creeps with a speed below v_s. Closed loops of
     the mechanism are not seen in W. It gives an operator resistance that grows with depth, not the forces of a design.
 
@@ -70,6 +72,10 @@ class Soil(Disturbance):
         Sampling period, h.
     ground : number [m]
         Height of the ground.
+    bucket : str
+        Body on which the load weighs; none if not given.
+    hold : three numbers [m]
+        Where, in axes of that body.
     width : number [m]
     unit_weight : number [N/m^3]
     cohesion : number [Pa]
@@ -94,6 +100,8 @@ class Soil(Disturbance):
     friction: float = quantity("rad", "angle of friction of the soil", default=math.radians(35))
     steel_friction: float = quantity("rad", "friction between soil and blade", default=math.radians(23))
     slip_speed: Number = quantity("m/s", "speed at which the force has reached 71 percent", default=0.002)
+    bucket: str = ""
+    hold: tuple[float, float, float] = (0.0, 0.0, 0.0)
     name: str = ""
 
     type_name = "soil"
@@ -113,7 +121,8 @@ class Soil(Disturbance):
             s.number(x) for x in (self.width, self.unit_weight, self.cohesion, self.slip_speed)
         )
         by_weight, by_cohesion = failure_factors(self.rake, self.friction, self.steel_friction)
-        depth = ca.fmax(s.number(self.ground) - s.ask("pose", s.q, frames=[self.frame])[2, 3], 0)
+        ground = s.number(self.ground) + s.read(f"{NAME}.rise")
+        depth = ca.fmax(ground - s.ask("pose", s.q, frames=[self.frame])[2, 3], 0)
         strength = s.read(f"{NAME}.soil") * width * (gamma * depth**2 * by_weight + c * depth * by_cohesion)
 
         h, before = s.number(self.period), s.memory("force", [0.0] * 3)
@@ -126,3 +135,7 @@ class Soil(Disturbance):
         s.remember("force", force)
         s.write("force", force)
         s.wrench(self.frame, ca.vertcat(SX.zeros(3), force))
+        if self.bucket:
+            arm = ca.mtimes(s.ask("pose", s.q, frames=[self.bucket])[:3, :3], ca.DM(self.hold))
+            weight = ca.vertcat(0, 0, -s.read(f"{NAME}.load"))
+            s.wrench(self.bucket, ca.vertcat(ca.cross(arm, weight), weight))

@@ -27,7 +27,8 @@ class Sticks(Sensor):
         Sampling period.
     name : str
 
-    Signals: `axes`, each from -1 to 1; `mode`, the number of the mode; `soil`, 1 when there is soil.
+    Signals: `axes`, each from -1 to 1; `mode`, the number of the mode; `soil`, 1 when there is soil; `rise` [m] of the ground before the tool over its level and
+    `load` [N], the weight of what the tool holds, both as `Terrain` has them.
     """
 
     count: int
@@ -35,11 +36,13 @@ class Sticks(Sensor):
     name: str = NAME
 
     type_name = "sticks"
-    signals: ClassVar = {"axes": "-", "mode": "-", "soil": "-"}
+    signals: ClassVar = {"axes": "-", "mode": "-", "soil": "-", "rise": "m", "load": "N"}
 
     def measure(self, s: Scope) -> dict[str, SX]:
         return {
             "axes": s.memory("axes", [0.0] * self.count),
             "mode": s.memory("mode", 0.0),
             "soil": s.memory("soil", 0.0),
+            "rise": s.memory("rise", 0.0),
+            "load": s.memory("load", 0.0),
         }

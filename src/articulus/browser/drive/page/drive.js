@@ -50,7 +50,7 @@ function lost(link, text) {
   $("watchers").hidden = true;
   $("clock").removeAttribute("data-recording");
   for (const each of document.querySelectorAll("#panel dd, .joint span")) { each.textContent = "–"; each.dataset.state = ""; }
-  for (const button of [...["pause", "reset", "record", "replay", "soil"].map($), ...$("modes").children]) button.disabled = true;
+  for (const button of [...["pause", "reset", "record", "replay", "soil", "delay"].map($), ...$("modes").children]) button.disabled = true;
   banner("bad", text);
 }
 
@@ -62,6 +62,8 @@ function hear(message) {
   if (message.kind === "hello") {
     drive.you = message.you;
     if (!drive.machine) begin(message.machine);
+  } else if (message.kind === "ground" && drive.machine) {
+    drive.view?.dig(message);
   } else if (message.kind === "status" && drive.machine) {
     drive.status = message;
     pill("link", "good", "connected");
@@ -98,6 +100,7 @@ function begin(machine) {
     row.append(span(axis.name, true), span(""), span(""));
     return row;
   }));
+  gauges(machine.gauges);
   $("soil").hidden = !machine.soil;
   $("soil").title = machine.notes.Soil ?? "";
   const banks = Math.ceil(machine.axes.length / 4);
@@ -289,6 +292,7 @@ $("record").onclick = () => send({ do: drive.status?.recording ? "stop" : "recor
 $("replay").onclick = () => send({ do: phase() === "replay" ? "resume" : "replay" });
 $("soil").onclick = () => send({ do: "soil", on: !drive.status?.soil });
 $("camera").onclick = () => drive.view && label_of($("camera"), drive.view.nextCamera());
+$("delay").onchange = () => { send({ do: "delay", seconds: Number($("delay").value) }); $("delay").blur(); };
 $("help").onclick = () => ($("cover").hidden ? openHelp() : closeHelp());
 $("start").onclick = closeHelp;
 document.querySelectorAll("footer .buttons button, header button").forEach((button) => button.addEventListener("pointerup", () => button.blur()));
@@ -322,7 +326,7 @@ function show() {
   pill("watchers", "info", `${status.spectators} spectator${status.spectators > 1 ? "s" : ""}`);
   [...$("modes").children].forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.mode === status.mode)));
   if (drive.mode !== status.mode) { drive.mode = status.mode; label(); $("note").textContent = machine.notes[status.mode] ?? ""; }
-  for (const id of ["pause", "reset", "record", "soil"]) $(id).disabled = !mine;
+  for (const id of ["pause", "reset", "record", "soil", "delay"]) $(id).disabled = !mine;
   [...$("modes").children].forEach((button) => (button.disabled = !mine));
   label_of($("pause"), status.phase === "running" ? "Pause" : "Go on");
   label_of($("record"), status.recording ? "Stop" : "Record");
@@ -332,6 +336,7 @@ function show() {
   label_of($("soil"), `Soil: ${status.soil ? "on" : "off"}`);
   $("soil").classList.toggle("on", status.soil);
   drive.view?.soil(status.soil);
+  if (document.activeElement !== $("delay")) $("delay").value = String(status.delay);
   document.querySelectorAll(".stick").forEach((element) => {
     const group = element.dataset.stick, button = element.querySelector("button");
     const held = status.holders[group], own = status.yours.includes(group);
@@ -391,8 +396,12 @@ function paint(now) {
   if (frame) {
     const n = machine.header.length + machine.axes.length;
     const q = frame.subarray(n, n + machine.nq), v = frame.subarray(n + machine.nq, n + machine.nq + machine.nv);
-    view?.pose(frame.subarray(n + machine.nq + machine.nv), q);
-    if (status) joints(q, v);
+    const bodies = n + machine.nq + machine.nv, rest = bodies + 7 * machine.scene.bodies.length, end = rest + machine.gauges.length;
+    view?.pose(frame.subarray(bodies, rest), q);
+    view?.predict($("ghost").checked && frame.length > end ? frame.subarray(end) : null, q);
+    const read = frame.subarray(rest, end);
+    if (status) { joints(q, v); fill(read); }
+    if (machine.digging) view?.work(read.subarray(read.length - 6), read[places.get("in the bucket")] ?? 0);
     $("time").textContent = `${frame[0].toFixed(1)} s`;
     $("clock").toggleAttribute("data-recording", Boolean(status) && frame[2] > 0);
     follow(frame);
@@ -401,6 +410,38 @@ function paint(now) {
   if (view) view.draw(now, now - last, () => timed(number));
   else timed(number);
   last = now;
+}
+
+// What the machine's gauges read: rows of the panel, with a bar where they have an end.
+const places = new Map(); // from the name of a gauge to its place
+const rows = [];
+function gauges(all) {
+  all.forEach(({ name, group }, k) => places.set(group === "flow" ? `${name} flow` : name, k));
+  const row = (gauge, k, more = null) => {
+    const element = document.createElement("div"), bar = document.createElement("i"), value = span(""), second = span("");
+    element.className = "gauge";
+    bar.append(document.createElement("b"));
+    bar.hidden = !gauge.full;
+    element.append(span(gauge.name, true), value, second, bar);
+    rows.push({ k, more, gauge, value, second, bar: bar.firstChild });
+    return element;
+  };
+  all.forEach((gauge, k) => {
+    if (gauge.group === "pressure") $("hydraulic-gauges").append(row(gauge, k, k + 1));
+    else if (gauge.group === "power") $("hydraulic-gauges").append(row(gauge, k));
+    else if (gauge.group !== "flow" && gauge.group !== "arrow") $("soil-gauges").append(row(gauge, k));
+  });
+  $("hydraulics").hidden = !$("hydraulic-gauges").children.length;
+  $("digging").hidden = !$("soil-gauges").children.length;
+}
+
+function fill(read) {
+  for (const { k, more, gauge, value, second, bar } of rows) {
+    const digits = gauge.unit === "m" || gauge.unit === "m³" ? 2 : 1;
+    value.textContent = `${articulus.fixed(read[k], digits)} ${gauge.unit}`;
+    second.textContent = more === null ? "" : `${articulus.fixed(read[more], 0)} L/min`;
+    if (gauge.full) bar.style.width = `${Math.min(100, Math.max(0, (100 * read[k]) / gauge.full))}%`;
+  }
 }
 
 function joints(q, v) {

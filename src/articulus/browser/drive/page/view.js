@@ -14,8 +14,10 @@ class View {
     this.renderer.toneMappingExposure = 1.12;
     this.scene = new THREE.Scene();
     this.size = Math.max(machine.scene.size, 0.1);
+    this.machine = machine;
     this.drawn = this.mechanism(machine);
     this.surroundings(machine.ground);
+    if (machine.digging) this.bucket(machine);
     this.cameras(machine);
     this.slow = 0;
     this.begun = []; // pictures that the graphics card has not finished
@@ -39,6 +41,7 @@ class View {
     plain.position.z = ground - 0.002 * this.size;
     plain.receiveShadow = true;
     this.plain = plain;
+    this.level = ground;
     this.scene.add(plain);
     const step = 10 ** Math.floor(Math.log10(this.size / 4));
     const grid = new THREE.GridHelper(step * 60, 60, 0x5d5240, 0x7d7059);
@@ -46,6 +49,7 @@ class View {
     grid.position.z = ground;
     grid.material.transparent = true;
     grid.material.opacity = 0.4;
+    this.grid = grid;
     this.scene.add(grid);
   }
 
@@ -112,8 +116,103 @@ class View {
     this.place();
   }
 
+  // While there is soil, a field of heights lies in a hole of the plain.
   soil(on) {
     this.plain.material.color.set(on ? 0x7d5f3d : 0x9a8c74);
+    if (!this.machine.field) return;
+    if (on && !this.field) this.#makeField();
+    if (this.field) this.field.visible = on;
+    this.grid.visible = !on;
+    if (this.holed !== on) {
+      this.holed = on;
+      const far = this.size * 14, shape = new THREE.Shape().absarc(0, 0, far, 0, 2 * Math.PI);
+      if (on) {
+        const r = 0.5 * (this.machine.field.cells - 2) * this.machine.field.cell; // the field covers the edge of the hole
+        shape.holes.push(new THREE.Path([[-r, -r], [-r, r], [r, r], [r, -r]].map(([x, y]) => new THREE.Vector2(x, y))));
+      }
+      this.plain.geometry.dispose();
+      this.plain.geometry = new THREE.ShapeGeometry(shape, 64);
+    }
+  }
+
+  #makeField() {
+    const { cell, cells } = this.machine.field, side = cell * (cells - 1);
+    const geometry = new THREE.PlaneGeometry(side, side, cells - 1, cells - 1);
+    const color = new Float32Array(3 * cells * cells);
+    geometry.setAttribute("color", new THREE.BufferAttribute(color, 3));
+    this.field = new THREE.Mesh(geometry, new THREE.MeshStandardMaterial({ vertexColors: true, roughness: 1, side: THREE.DoubleSide }));
+    this.field.position.z = this.level;
+    this.field.receiveShadow = true;
+    for (let k = 0; k < cells * cells; k++) this.#stain(k, 0);
+    this.scene.add(this.field);
+    for (const told of this.told ?? []) this.dig(told);
+    this.told = null;
+  }
+
+  // Undisturbed ground is brown, what was cut darker, what was laid on it lighter.
+  #stain(k, height) {
+    const cut = Math.min(1, Math.max(0, -height / 0.6)), laid = Math.min(1, Math.max(0, height / 0.3));
+    const { array } = this.field.geometry.attributes.color;
+    const tones = [0.205, 0.115, 0.047]; // of the plain, linear
+    const { cell, cells } = this.machine.field, squares = Math.floor((k % cells) * cell) + Math.floor(Math.floor(k / cells) * cell);
+    const square = squares % 2 ? 1.07 : 0.97; // of a meter: the eye sees by them how ground is bent
+    tones.forEach((tone, c) => (array[3 * k + c] = tone * square * (1 - 0.55 * cut + 0.75 * laid)));
+  }
+
+  // cells: numbers of the cells, row after row of x; heights: over the level [mm].
+  dig(told) {
+    if (!this.field) return (this.told ??= []).push(told);
+    const { cells: n } = this.machine.field, { position, color } = this.field.geometry.attributes;
+    told.cells.forEach((cell, k) => {
+      const i = Math.floor(cell / n), j = cell % n, vertex = (n - 1 - j) * n + i; // rows of the plane run along x, from the largest y
+      position.array[3 * vertex + 2] = told.heights[k] / 1000;
+      this.#stain(vertex, told.heights[k] / 1000);
+    });
+    position.needsUpdate = color.needsUpdate = true;
+    this.field.geometry.computeVertexNormals();
+  }
+
+  // What the bucket holds, and an arrow of the force on its edge.
+  bucket({ digging, scene }) {
+    const body = this.bodies[scene.bodies.findIndex((b) => b.name === digging.bucket)];
+    this.held = new THREE.Mesh(new THREE.SphereGeometry(1, 20, 14), new THREE.MeshStandardMaterial({ color: 0x6b4f2f, roughness: 1 }));
+    this.held.position.set(...digging.hold);
+    this.held.visible = false;
+    body.add(this.held);
+    this.arrow = new THREE.ArrowHelper(new THREE.Vector3(0, 0, 1), new THREE.Vector3(), 1, 0xff5a3c, 0.25, 0.16);
+    this.arrow.visible = false;
+    this.scene.add(this.arrow);
+    this.arrowText = document.getElementById("arrow-text");
+  }
+
+  // force [kN] and place of the edge, six numbers; volume in the bucket [m^3].
+  work([fx, fy, fz, x, y, z], volume) {
+    const half = this.machine.digging.width / 2 - 0.05, radius = Math.sqrt((3 * volume) / (4 * Math.PI * half));
+    this.held.visible = volume > 0.005;
+    if (this.held.visible) this.held.scale.set(radius, radius, half);
+    const size = Math.hypot(fx, fy, fz), shown = size > 0.5;
+    this.arrow.visible = shown;
+    this.arrowText.hidden = !shown;
+    if (!shown) return;
+    const direction = new THREE.Vector3(fx, fy, fz).divideScalar(size), length = Math.min(3, 0.3 + 0.04 * size);
+    this.arrow.position.set(x, y, z);
+    this.arrow.setDirection(direction);
+    this.arrow.setLength(length, 0.28, 0.18);
+    const end = this.arrow.position.clone().addScaledVector(direction, length).project(this.camera);
+    this.arrowText.textContent = `${size.toFixed(0)} kN`;
+    this.arrowText.style.transform = `translate(${(0.5 + 0.5 * end.x) * innerWidth}px, ${(0.5 - 0.5 * end.y) * innerHeight}px)`;
+  }
+
+  // The machine as it is by now, over that of the past that is seen; null for none.
+  predict(poses, q) {
+    if (!poses && !this.ghost) return;
+    if (!this.ghost) {
+      this.ghost = new articulus.SceneView(this.machine.scene, { ghost: "#2f7fe0" });
+      this.ghost.show("mass", false);
+      this.scene.add(this.ghost.root);
+    }
+    this.ghost.root.visible = Boolean(poses);
+    if (poses) this.ghost.set(poses, this.machine.flexible.map(([start, stop]) => q.subarray(start, stop)));
   }
 
   // Fill the window. What was in view stays so; in an upright one it is between what is above and what is below.
