@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
+from articulus.browser.manual import entries
 from articulus.browser.recording import Params, Runs, lanes, recording, trail_of
 from articulus.model.files.storage import StrPath, write_text
 
@@ -31,6 +32,7 @@ SCRIPTS = (
     "views.js",
     "address.js",
     "gif.js",
+    "manual.js",
     "player.js",
 )
 LIVE_SCRIPTS = (
@@ -123,7 +125,16 @@ def page_of(
         policy=f"{policy(scripts)}; style-src {_hash(style)}",
         style=style,
         scripts="\n".join(f"<script>{asset(script)}</script>" for script in scripts),
-        data=_json({"title": title, "runs": list(shown), "live": live, "trail": trail, "play": play}),
+        data=_json(
+            {
+                "title": title,
+                "runs": list(shown),
+                "live": live,
+                "trail": trail,
+                "play": play,
+                "manual": entries(scripts),
+            }
+        ),
     )
 
 

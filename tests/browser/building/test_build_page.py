@@ -124,9 +124,12 @@ def test_lines_that_nobody_touched_stay(browser: Any, tmp_path: Path) -> None:
             ["            0.25,  # guessed"],
         )
         choose(page, "slew")
-        page.locator("#part-name").fill("ring")
+        page.locator("#part-name").select_text()
+        dark = page.evaluate("document.documentElement.className")
+        page.keyboard.type("ring d")  # the letters are none of the player's keys
         page.locator("#part-name").press("Enter")
-        until(page, "[joint.ring]")
+        assert page.evaluate("document.documentElement.className") == dark
+        until(page, '[joint."ring d"]')
         page.locator("#form summary").click()
         fill(page, "damping", "3")
         until(page, "damping = 3")

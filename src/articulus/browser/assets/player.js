@@ -19,7 +19,7 @@
     ["L", "loop"], ["R", "whole mechanism in view"], ["B C F A G W", "shapes, centers of mass, frames, axes, grid, forces"],
     ["1 2 3 4", "look from the front, the side, the top, iso"], ["O", "parallel rays"], ["M", "measure between points"], ["K", "save a strobe picture"],
     ["Shift + ← → ↑ ↓", "turn the view, when it has the focus"], ["double click", "look at a point; in a plot, the whole time"],
-    ["wheel, Shift + drag", "in a plot: zoom; Alt + drag shifts"], ["S", "save a picture"], ["V", "record a video"], ["I", "save an animated GIF"], ["D", "light or dark"], ["?", "this list"],
+    ["wheel, Shift + drag", "in a plot: zoom; Alt + drag shifts"], ["S", "save a picture"], ["V", "record a video"], ["I", "save an animated GIF"], ["D", "light or dark"], ["?", "this manual; F1 opens it at the control that has the focus"],
   ];
 
   const { make, save } = articulus;
@@ -142,6 +142,7 @@
       this.#theme(matchMedia("(prefers-color-scheme: dark)").matches);
       this.#side();
       this.#transport();
+      this.manual = new articulus.Manual(data.manual, () => this.tracks[0].data.signals);
       this.#pointer();
       this.#keyboard();
       // Drawn machines are shown as they look; and a hundred translucent balls take longer to draw than all the rest.
@@ -357,7 +358,7 @@
       $("film").addEventListener("click", () => this.film());
       $("gif").addEventListener("click", () => this.gif());
       $("theme").addEventListener("click", () => this.#theme(!document.documentElement.classList.contains("dark")));
-      $("help").addEventListener("click", () => $("keys").showModal());
+      $("help").addEventListener("click", () => this.manual.open());
       $("key-list").append(...KEYS.flatMap(([key, what]) => [make("dt", {}, key), make("dd", {}, what)]));
       $("add").addEventListener("click", () => this.addPlot());
     }
@@ -391,8 +392,8 @@
     // List all signals; each is drawn in a plot of its own, or in that onto which it is dragged.
     #signals() {
       $("signals-box").hidden = !this.desk.lists.length;
-      const entry = ({ key, text, unit }) => {
-        const button = make("button", { type: "button", className: "entry", draggable: true, title: "Drag onto a plot, or press for a new one" }, text, make("span", { className: "kind" }, unit === "-" ? "" : unit));
+      const entry = ({ key, text, unit, meaning }) => {
+        const button = make("button", { type: "button", className: "entry", draggable: true, title: meaning ? `${meaning}: drag onto a plot, or press for a new one` : "Drag onto a plot, or press for a new one" }, text, make("span", { className: "kind" }, unit === "-" ? "" : unit));
         button.addEventListener("click", () => this.desk.add(key));
         button.addEventListener("dragstart", (event) => event.dataTransfer.setData("text/articulus", key));
         return make("li", {}, button);
@@ -431,11 +432,11 @@
         1: () => this.views.look("front"), 2: () => this.views.look("side"), 3: () => this.views.look("top"), 4: () => this.views.look("iso"),
         o: () => this.views.parallel(!this.stage.parallel), m: () => this.views.measure(!this.views.measuring), k: () => this.views.strobe(),
         l: () => ($("loop").checked = !$("loop").checked), r: () => this.views.look("iso"), s: () => this.picture(), v: () => this.film(),
-        i: () => this.gif(), d: () => $("theme").click(), "?": () => $("keys").showModal(),
+        i: () => this.gif(), d: () => $("theme").click(), "?": () => this.manual.open(),
       };
       for (const [part, , key] of TOGGLES) actions[key.toLowerCase()] = () => flip(part);
       addEventListener("keydown", (event) => {
-        const busy = event.target.matches("select, textarea, input[type=number]") || (event.target.tagName === "INPUT" && event.key.startsWith("Arrow"));
+        const busy = event.target.matches("select, textarea, input:is([type=number], [type=text], [type=search])") || (event.target.tagName === "INPUT" && event.key.startsWith("Arrow"));
         const pressing = event.target.tagName === "BUTTON" && event.key === " ";
         const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
         if (!action || busy || pressing || event.ctrlKey || event.metaKey || event.altKey || $("keys").open) return;

@@ -23,12 +23,12 @@
         for (const unit of units) {
           const entries = signal.labels.map((_, k) => k).filter((k) => signal.units[k] === unit);
           const all = units.length > 1 ? `${signal.name}, all in ${unit}` : `${signal.name}, all`;
-          if (entries.length > 1) group.push({ key: `${signal.name}|*|${unit}`, text: all, signal: signal.name, entries, unit });
+          if (entries.length > 1) group.push({ key: `${signal.name}|*|${unit}`, text: all, signal: signal.name, meaning: signal.meaning, entries, unit });
         }
       }
       signal.labels.forEach((label, k) => {
         const name = label ? `${signal.name}.${label}` : signal.name;
-        group.push({ key: `${signal.name}|${k}`, text: name, signal: signal.name, entries: [k], unit: signal.units[k] });
+        group.push({ key: `${signal.name}|${k}`, text: name, signal: signal.name, meaning: signal.meaning, entries: [k], unit: signal.units[k] });
       });
       out.push({ name: signal.meaning ? `${signal.name}: ${signal.meaning}` : signal.name, group });
     });

@@ -11,6 +11,7 @@ from articulus import kernel
 from articulus.errors import InputError, did_you_mean
 from articulus.simulation.loop.component import Actuator, Component
 from articulus.simulation.loop.functions import System
+from articulus.simulation.loop.signal_meanings import meaning_of
 from articulus.simulation.results.signal import (
     Signal,
     coupled_signal,
@@ -114,7 +115,8 @@ class Outputs:
             labels = tuple(f"{joint}.{n}" if n else joint for joint, n in zip(net.stops, again))
             return Signal(name, values, labels, own, "force of the stop on a joint that rests there")
         n = values.shape[-1]
-        return Signal(name, values, tuple(map(str, range(n))) if n > 1 else ("",), self._units(name, n))
+        labels = tuple(map(str, range(n))) if n > 1 else ("",)
+        return Signal(name, values, labels, self._units(name, n), meaning_of(name.rpartition(".")[2]))
 
     def _units(self, name: str, count: int) -> tuple[str, ...]:
         """Return the unit of each entry of a component's signal."""
