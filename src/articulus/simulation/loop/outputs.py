@@ -116,7 +116,9 @@ class Outputs:
             return Signal(name, values, labels, own, "force of the stop on a joint that rests there")
         n = values.shape[-1]
         labels = tuple(map(str, range(n))) if n > 1 else ("",)
-        return Signal(name, values, labels, self._units(name, n), meaning_of(name.rpartition(".")[2]))
+        owner, _, signal = name.rpartition(".")
+        component = next((type(c) for c in net.components if c.name == owner), None)
+        return Signal(name, values, labels, self._units(name, n), meaning_of(signal, component))
 
     def _units(self, name: str, count: int) -> tuple[str, ...]:
         """Return the unit of each entry of a component's signal."""

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 MEANINGS: dict[str, str] = {
     "acceleration": "acceleration",
+    "alpha": "angle of attack",
     "altitude": "height above the surface of the central body",
     "angle": "angle",
     "angles": "angles, one for each joint or gimbal",
     "angular": "angular part, ground or frame axes as the component says",
     "attitude": "quaternion (w, x, y, z)",
     "authority": "joint forces for a unit of wanted acceleration",
+    "bank": "angle of bank",
+    "beta": "angle of sideslip",
     "bias": "slowly drifting error of the rate",
+    "coefficients": "coefficients of force and moment",
     "cosine": "cosine of the angle to the Sun",
     "current": "current in the armature",
     "curvature": "curvature of the beam where it is measured or made",
@@ -20,6 +24,7 @@ MEANINGS: dict[str, str] = {
     "deviation": "estimated standard deviation of the attitude",
     "dipole": "magnetic dipole",
     "displacement": "displacement of the second frame relative to the first",
+    "dynamic_pressure": "dynamic pressure of the air",
     "error": "attitude error",
     "estimate": "estimated state",
     "field": "measured magnetic field",
@@ -27,6 +32,7 @@ MEANINGS: dict[str, str] = {
     "flows": "flows into and out of the chambers",
     "force": "force or torque that it exerts or measures",
     "free_length": "length of the rope without load",
+    "heading": "heading",
     "integral": "integral of the error",
     "length": "distance between its two ends",
     "linear": "linear part, ground or frame axes as the component says",
@@ -36,6 +42,7 @@ MEANINGS: dict[str, str] = {
     "moment": "moment that it exerts or measures",
     "momentum": "angular momentum that is stored",
     "output": "command that it gives",
+    "pitch": "angle of pitch",
     "play": "position inside the gap",
     "point": "point at which the force acts",
     "position": "position",
@@ -46,7 +53,7 @@ MEANINGS: dict[str, str] = {
     "rpy": "angles about x, y and z",
     "slip": "speed of sliding",
     "specific_force": "acceleration less gravity, as an accelerometer feels it",
-    "speed": "speed of the wheel",
+    "speed": "speed of the wheel, or through the air",
     "spool": "position of the valve's spool",
     "strain": "strain at the gauge",
     "stroke": "position of the proof mass",
@@ -67,6 +74,8 @@ MEANINGS: dict[str, str] = {
 }
 
 
-def meaning_of(signal: str) -> str:
-    """Return what a component's signal is, by its name in the component; empty for those of components of the user's own."""
-    return MEANINGS.get(signal, "")
+def meaning_of(signal: str, component: type | None = None) -> str:
+    """Return what a component's signal is, by its name in the component, else the first line of the component's documentation."""
+    if signal in MEANINGS or component is None:
+        return MEANINGS.get(signal, "")
+    return (component.__doc__ or "").strip().partition("\n")[0].rstrip(".")
