@@ -18,13 +18,14 @@ import pytest
 
 import articulus as art
 from articulus.bridges.serve import FAILED, UNCOMMANDED, Server
+from articulus.bridges.shared import SharedStates
 from articulus.errors import InputError, UnsupportedOperation
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "serve"
 
 
-def client() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("serve_client", EXAMPLES / "client.py")
+def client(name: str = "client") -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"serve_{name}", EXAMPLES / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -186,3 +187,79 @@ def test_a_description_that_no_packet_holds_is_refused() -> None:
     gauges = [art.components.FramePose("tip", name=f"{name}{k}") for k in range(300)]
     with pytest.raises(InputError, match="names and units of"):
         Server(art.Loop(arm, components=gauges), outputs=[f"{g.name}.position" for g in gauges])
+
+
+def test_shared_memory_is_what_udp_is(tmp_path: Path) -> None:
+    """States are those of `simulate`, commands move the arm, the watchdog takes them away, and the file is gone at the end."""
+    arm, there, path = art.load("two_link"), client("shared"), tmp_path / "arm"
+    with serving(arm, 200.0, q0=[0.3, 0.2], watchdog=0.05, shared=path) as server:
+        assert path.stat().st_mode & 0o777 == 0o600
+        memory, told = there.connect(str(path))
+        assert told == {
+            **server.description(),
+            "commands": list(told["commands"]),
+            "columns": list(server.columns),
+            "units": list(server.units),
+            "tick": told["tick"],
+        }
+        states = [there.state(memory)]
+        for _ in range(5):
+            states.append(there.state(memory, states[-1][0]))
+        there.command(memory, 1, [np.nan, 0.0])
+        there.state(memory, there.state(memory)[0] + 1)
+        assert server.statistics.refused == 1
+        assert server.statistics.heard == 0
+        there.command(memory, 41, [100.0, 0.0])
+        heard = [there.state(memory)]
+        while heard[-1][0] < heard[0][0] + 40:
+            heard.append(there.state(memory, heard[-1][0]))
+        memory.close()
+        assert server.statistics.heard == 1
+    assert not path.exists()
+    assert heard[-1][2] & UNCOMMANDED
+    assert any(not flags & UNCOMMANDED for _, _, flags, _ in heard)
+    end = states[-1][0]
+    run = art.simulate(arm, (end + 1) / 200, [0.3, 0.2], step=1 / 200)
+    for tick, time, _, values in states:
+        assert time == pytest.approx(tick / 200, abs=1e-12)
+        assert np.allclose(values, np.concatenate([run.q[tick], run.v[tick]]), rtol=1e-12, atol=1e-13)
+
+
+def test_commands_that_are_half_written_are_not_taken(tmp_path: Path) -> None:
+    shared = SharedStates(tmp_path / "half", {}, 1, 2)
+    memory, _ = client("shared").connect(str(tmp_path / "half"))
+    assert shared.commands() is None
+    client("shared").command(memory, 5, [1.0, 2.0])
+    number, values = shared.commands() or (0, np.zeros(0))
+    assert (number, *values) == (5, 1.0, 2.0)
+    assert shared.commands() is None
+    struct.pack_into("<Q", memory, 48, 3)  # a client that died while it wrote
+    assert shared.commands() is None
+    memory.close()
+    shared.close()
+
+
+def test_shared_memory_takes_no_file_that_exists(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine")
+    with pytest.raises(InputError, match="does not exist"):
+        Server(art.load("two_link"), 100.0, shared=tmp_path / "mine")
+    assert (tmp_path / "mine").read_text() == "mine"
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no C compiler")
+def test_client_in_c_of_shared_memory(tmp_path: Path) -> None:
+    flags = ["-O2", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-D_POSIX_C_SOURCE=200809L"]
+    subprocess.run(["gcc", *flags, EXAMPLES / "shared.c", "-o", tmp_path / "shared"], check=True)
+    with serving(
+        art.load("two_link"), 200.0, q0=[0.4, -0.2], watchdog=0.5, shared=tmp_path / "arm"
+    ) as server:
+        done = subprocess.run(
+            [tmp_path / "shared", tmp_path / "arm", "100"],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=20,
+        )
+        assert server.statistics.heard > 50
+    assert done.returncode == 0, done.stderr
+    assert "100 states" in done.stdout

@@ -24,10 +24,12 @@ from typing import Any
 
 import numpy as np
 
+from articulus.bridges.shared import SharedStates
 from articulus.bridges.stepped import stepped
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError
 from articulus.kernel.recurrence import NEVER
+from articulus.model.files.storage import StrPath
 from articulus.simulation.loop.functions import native
 from articulus.simulation.running import Loop
 
@@ -111,6 +113,8 @@ class Server:
         Without a command for so long the safe commands hold.
     safe : sequence of float
         Commands while nobody commands; zeros if not given.
+    shared : path
+        Of a file that is shared memory for programs beside this one, as well as UDP; see `articulus.bridges.shared`.
     """
 
     def __init__(
@@ -127,6 +131,7 @@ class Server:
         port: int = 0,
         watchdog: float = 0.1,
         safe: Sequence[float] | None = None,
+        shared: StrPath | None = None,
     ):
         if not (rate > 0 and math.isfinite(rate)):
             raise InputError(f"serve: rate {rate!r}; expected a number above 0")
@@ -188,10 +193,20 @@ class Server:
                 f"serve: port {port!r} cannot be used: {error}; expected a free one, or 0"
             ) from None
         self.port = self._socket.getsockname()[1]
+        self._shared: SharedStates | None = None
+        if shared is not None:
+            try:
+                self._shared = SharedStates(shared, self.description(), len(self.columns), len(self.commands))
+            except BaseException:
+                self._socket.close()
+                raise
 
     def close(self) -> None:
-        """Give the port back."""
+        """Give the port back, and remove the shared memory."""
         self._socket.close()
+        if self._shared is not None:
+            self._shared.close()
+            self._shared = None
 
     def run(
         self, duration: float = math.inf, until: Callable[[], bool] = lambda: False
@@ -249,15 +264,22 @@ class Server:
                 self._send(DESCRIPTION + json.dumps(self.description()).encode(), address)
             elif kind == COMMAND and len(data) == COMMAND_HEAD.size + 8 * len(self.commands):
                 values = np.frombuffer(data, "<f8", offset=COMMAND_HEAD.size)
-                if not np.isfinite(values).all():
-                    self.statistics.refused += 1
-                    continue
-                self._keep(address, now)
-                found, self._heard, self._last_heard = values, COMMAND_HEAD.unpack_from(data)[1], now
-                self.statistics.heard += 1
+                if self._take(COMMAND_HEAD.unpack_from(data)[1], values, now):
+                    self._keep(address, now)
+                    found = values
             else:
                 self.statistics.refused += 1
-        return found
+        new = self._shared.commands() if self._shared is not None else None
+        return new[1] if new is not None and self._take(*new, now) else found
+
+    def _take(self, number: int, values: np.ndarray, now: float) -> bool:
+        """Note commands that came in; return whether they are numbers."""
+        if not np.isfinite(values).all():
+            self.statistics.refused += 1
+            return False
+        self._heard, self._last_heard = number, now
+        self.statistics.heard += 1
+        return True
 
     def _keep(self, address: tuple[str, int], now: float) -> None:
         if address in self._clients or len(self._clients) < MOST_CLIENTS:
@@ -266,9 +288,11 @@ class Server:
     def _tell(self, now: float, flags: int) -> None:
         for address in [a for a, seen in self._clients.items() if now - seen > KEEP]:
             del self._clients[address]
-        if not self._clients:
+        if not self._clients and self._shared is None:
             return
         values = self.values()
+        if self._shared is not None:
+            self._shared.tell(self.tick, self.tick * self.period, self._heard, int(flags), values)
         head = STATE_HEAD.pack(
             STATE, self.tick, self.tick * self.period, self._heard, int(flags), len(values)
         )

@@ -29,13 +29,19 @@ def serve(
         list[str] | None,
         typer.Option("--signal", help="Signal that is sent; q and v if not given. May be repeated."),
     ] = None,
+    shared: Annotated[
+        Path | None,
+        typer.Option(help="File that is shared memory for programs beside, such as /dev/shm/arm."),
+    ] = None,
     settings: Settings = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the statistics as JSON.")] = False,
 ) -> None:
-    """Run a loop in real time on this computer: states out, commands in, over UDP; Ctrl-C ends it with the statistics of its deadlines."""
+    """Run a loop in real time on this computer: states out, commands in, over UDP or shared memory; Ctrl-C ends it with the statistics of its deadlines."""
     from articulus.bridges.serve import Server
     from articulus.bridges.stepped import of_study
+    from articulus.dynamics.mechanism import Mechanism
     from articulus.model.load import load
+    from articulus.simulation.running import Loop
     from articulus.study import read_study
     from articulus.study.reader import is_study
 
@@ -44,9 +50,10 @@ def serve(
         study = read_study(Path(model))
         held = of_study(study, "serve")
         given = {key: held[key] for key in ("q0", "v0", "step", "method", "params")}
-        server = Server(study.loop, rate, port=port, watchdog=watchdog, outputs=signals, **given)
+        loop: Loop | Mechanism = study.loop
     else:
-        server = Server(load(model, **options(settings)), rate, port=port, watchdog=watchdog, outputs=signals)
+        loop, given = load(model, **options(settings)), {}
+    server = Server(loop, rate, port=port, watchdog=watchdog, outputs=signals, shared=shared, **given)
     console = new_console(stderr=as_json)
     console.print(
         f"serving {server.description()['mechanism']} at {rate:g} 1/s on udp://127.0.0.1:{server.port}; Ctrl-C ends it",
