@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from articulus.simulation.loop.component import Component
-from articulus.simulation.loop.components import ReactionWheel, Thruster
+from articulus.simulation.loop.components import RateGyro, ReactionWheel, Thruster
+from articulus.simulation.loop.components.executive import Voter
 from articulus.simulation.loop.components.spacecraft import (
     AtmosphericDrag,
     AttitudeFilter,
@@ -115,6 +116,7 @@ COMPANIONS: dict[type[Component], Callable[[str], tuple[Component, ...]]] = {
         ThermalBending,
     )
 } | {
+    Voter: lambda frame: tuple(RateGyro(frame, name=name) for name in "abc"),
     Tachometer: lambda frame: _wheels(frame)[4:],
     WheelImbalance: lambda frame: _wheels(frame)[4:],
     AttitudeFilter: lambda frame: (

@@ -67,6 +67,7 @@ PAGES = [
     "docs/campaign/results.md",
     "docs/campaign/search.md",
     "docs/spacecraft.md",
+    "docs/executive.md",
     "docs/tutorial_small_satellite.md",
     "docs/tutorial_campaign.md",
     "docs/trajectory/time_elements.md",

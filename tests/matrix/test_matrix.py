@@ -90,6 +90,7 @@ from articulus.simulation.loop.components.aircraft import (
     LimitedFeedback,
     TableAerodynamics,
 )
+from articulus.simulation.loop.components.executive import ActuatorFailure, CommandCheck, SensorFailure, Voter
 from articulus.simulation.loop.components.spacecraft import DriftingGyro, StarTracker, ThermalBending
 from articulus.simulation.loop.contact import Plane, Sphere
 from articulus.simulation.results.diagnostics import energy_error
@@ -121,6 +122,9 @@ EXAMPLES: dict[type[Component], Callable[[art.Mechanism], Component]] = {
     AirData: lambda m: AirData("wrist"),
     StrainSensor: lambda m: StrainSensor("near", "far", depth=0.01, axis=(0, 1, 0)),
     Measured: lambda m: Measured(RateGyro("wrist"), period=0.001, delay=2, noise=0.1, resolution=0.01),
+    SensorFailure: lambda m: SensorFailure(Measured(RateGyro("wrist"), period=0.001), start=0.003, end=0.006),
+    Voter: lambda m: Voter(("a.rate", "b.rate", "c.rate"), 0.1, 0.001),
+    CommandCheck: lambda m: CommandCheck("boom", -1.0, 1.0, 0.001, delay=1),
     PD: lambda m: PD(kp=30.0, kd=3.0),
     PID: lambda m: PID(kp=30.0, ki=20.0, kd=3.0),
     ComputedTorque: lambda m: ComputedTorque(
@@ -158,6 +162,7 @@ EXAMPLES: dict[type[Component], Callable[[art.Mechanism], Component]] = {
     Saturation: lambda m: Saturation("boom", -0.5, 0.5),
     DeadBand: lambda m: DeadBand("boom", 0.1),
     RateLimit: lambda m: RateLimit("boom", 20.0),
+    ActuatorFailure: lambda m: ActuatorFailure("boom", 0.003, gain=0.5, offset=0.1),
     PrescribedForce: lambda m: PrescribedForce("boom", 3.0),
     FrameWrench: lambda m: FrameWrench("wrist", (1, 2, 3, 4, 5, 6)),
     WhiteNoise: lambda m: WhiteNoise(0.01, joint="boom"),
@@ -212,6 +217,7 @@ BENDS = {
     Saturation,
     DeadBand,
     RateLimit,
+    ActuatorFailure,
     HydraulicRotary,
     WhiteNoise,
     Torque,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from articulus.declared import Field, fields_of
@@ -76,11 +78,22 @@ class Components(Courses):
             self.report.add(at, f"'{name}', which names a file, too", "a file with the keys of a component")
         return held | own
 
-    def _object(self, kind: type, table: dict[str, Any], path: str, more: tuple[str, ...] = ()) -> Any:
+    def around(self, kind: type, table: dict[str, Any], path: str, known: dict[str, Any]) -> Any:
+        """Return a component by the keys of a table, of which some fields are known: the component inside, its name."""
+        return self._object(kind, table, path, known=known)
+
+    def _object(
+        self,
+        kind: type,
+        table: dict[str, Any],
+        path: str,
+        more: tuple[str, ...] = (),
+        known: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Any:
         before = len(self.report.findings)
-        fields = fields_of(kind)
+        fields = [f for f in fields_of(kind) if f.name not in known]
         self.unknown_keys(table, (*more, *(f.name for f in fields)), path)
-        held = {}
+        held = dict(known)
         for f in fields:
             if f.name in table:
                 held[f.name] = self._field(f, table, f"{path}.{f.name}")

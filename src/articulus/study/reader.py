@@ -28,6 +28,7 @@ from articulus.study.check import FIGURES
 from articulus.study.check_reader import read_checks
 from articulus.study.components import Components
 from articulus.study.event_reader import read_events
+from articulus.study.executive import with_executive
 from articulus.study.initial import read_state
 from articulus.study.numbers import StudyNumbers
 from articulus.study.settings import RunTable, read_run
@@ -42,6 +43,7 @@ TOP = (
     "parameters",
     "initial",
     "component",
+    "executive",
     "run",
     "event",
     "outputs",
@@ -211,7 +213,8 @@ class _Reader(Tables):
 
     def _components(self) -> dict[str, Component]:
         found = {path: self.values.component(t, path) for path, t in self.tables("component")}
-        return {path: c for path, c in found.items() if c is not None}
+        held = {path: c for path, c in found.items() if c is not None}
+        return with_executive(self.values, self.data["executive"], held) if "executive" in self.data else held
 
     def _check_periods(self, components: dict[str, Component], settings: RunSettings | None) -> None:
         for path, c in components.items():

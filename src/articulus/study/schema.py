@@ -34,6 +34,7 @@ from articulus.model.mechanism.denavit_hartenberg import DHPlace
 from articulus.motion.trajectory.obstacles import Hull
 from articulus.simulation.loop.component import Actuator, Sensor
 from articulus.simulation.loop.components import Observer
+from articulus.simulation.loop.components.executive import ActuatorFailure, SensorFailure
 from articulus.simulation.loop.contact import SHAPES
 from articulus.study.campaign.figures import FIGURE
 from articulus.study.campaign.samplers import SAMPLERS
@@ -41,6 +42,7 @@ from articulus.study.campaign.vary_reader import group_kinds, scalar_kinds
 from articulus.study.check_reader import CHECK
 from articulus.study.components import FILE
 from articulus.study.event_reader import EVENTS, event_fields
+from articulus.study.executive import FAILURE, TASK
 from articulus.study.fields import TYPES
 from articulus.study.plans.reader import COST, KEEPS, LIMITS, OBSTACLES, SOLVE
 from articulus.study.settings import RUN
@@ -274,6 +276,7 @@ def _study_table() -> Schema:
         "parameters": ref("parameters"),
         "initial": {"type": "object", "properties": initial, "additionalProperties": False},
         "component": _array(_component(), "actuators, sensors, controllers and disturbances"),
+        "executive": _executive(),
         "run": table_schema(RUN, _object_schema, description="how the study is run", optional=("t_end",)),
         "event": _array(ref("event"), "what to look for between steps, and what then happens"),
         "outputs": {
@@ -291,6 +294,20 @@ def _study_table() -> Schema:
         "required": ["schema", "study"],
         "additionalProperties": False,
     }
+
+
+def _executive() -> Schema:
+    task = table_schema(TASK, _object_schema, description="controllers in the order in which they work")
+    inner = ("sensor", "actuator", "name")
+    failures = []
+    for kind in (SensorFailure, ActuatorFailure):
+        fields = [f for f in fields_of(kind) if f.name not in inner]
+        failures.append(table_schema((FAILURE, *fields), _object_schema, description=_line(kind)))
+    properties = {
+        "task": _array(task, "controllers in the order in which they work, and their periods"),
+        "failure": _array({"anyOf": failures}, "sensors and actuators that fail"),
+    }
+    return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
 def _inversion() -> Schema:

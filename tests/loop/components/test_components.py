@@ -90,6 +90,7 @@ from articulus.simulation.loop.components.aircraft import (
     LimitedFeedback,
     TableAerodynamics,
 )
+from articulus.simulation.loop.components.executive import ActuatorFailure, CommandCheck, SensorFailure, Voter
 from articulus.simulation.loop.components.spacecraft import ThermalBending
 from articulus.simulation.loop.contact import Plane, Sphere
 from articulus.simulation.loop.equations import Network
@@ -116,7 +117,10 @@ EXAMPLES: dict[type, Callable[[], Component]] = {
     AirData: lambda: AirData("wrist"),
     StrainSensor: lambda: StrainSensor("near", "far", depth=0.01),
     Measured: lambda: Measured(RateGyro("wrist"), period=0.02, delay=2, noise=0.1, resolution=0.01),
+    SensorFailure: lambda: SensorFailure(RateGyro("wrist"), start=0.03, end=0.05, kind="bias", value=0.1),
+    Voter: lambda: Voter(("a.rate", "b.rate", "c.rate"), 0.1, 0.02),
     PD: lambda: PD(kp=1.0, kd=1.0),
+    CommandCheck: lambda: CommandCheck(("boom", "stick"), -1.0, 1.0, 0.02, rate=30.0, delay=1),
     PID: lambda: PID(kp=1.0, ki=1.0, kd=1.0),
     ComputedTorque: lambda: ComputedTorque(kp=1.0, kd=1.0),
     Pseudolink: lambda: Pseudolink(("far",), kp=1.0, kd=1.0, target=0.2),
@@ -147,6 +151,7 @@ EXAMPLES: dict[type, Callable[[], Component]] = {
     Saturation: lambda: Saturation("boom", -1.0, 1.0),
     DeadBand: lambda: DeadBand("boom", 0.1),
     RateLimit: lambda: RateLimit("boom", 1.0),
+    ActuatorFailure: lambda: ActuatorFailure("boom", 0.03, gain=0.5, offset=0.1),
     BoucWenActuator: lambda: BoucWenActuator("boom", alpha=0.3, beta=0.5, gamma=0.1, bias=40.0, feedback=2.0),
     PreisachActuator: lambda: PreisachActuator("boom", extent=5.0, plays=4),
     PrescribedCommand: lambda: PrescribedCommand("boom", 3.0),
@@ -263,7 +268,9 @@ def _on_slope() -> art.Mechanism:
 
 HOSTS = dict.fromkeys((StrainSensor, PiezoPair, Pseudolink, DeflectionFeedback), _with_boom())
 HOSTS |= {SlidingFriction: _on_slope()}
-HOSTS |= {CentralGravity: _in_orbit(), BeamForces: _with_rod()[0]} | dict.fromkeys(SPACECRAFT, _in_orbit())
+HOSTS |= {CentralGravity: _in_orbit(), Voter: _in_orbit(), BeamForces: _with_rod()[0]} | dict.fromkeys(
+    SPACECRAFT, _in_orbit()
+)
 HOSTS[ThermalBending] = _boom_in_orbit()
 """Mechanisms for components that the digger has no place for."""
 
@@ -338,6 +345,9 @@ def test_a_component_is_frozen_and_its_numbers_have_a_unit_and_a_meaning(kind: t
             "rigid",
             "constraint",
             "surfaces",
+            "kind",
+            "channels",
+            "unit",
         }
         held = f.name in {"actuator", "sensor", "observer", "model", "function", "program", "follows"}
         assert named or held or (f.metadata["unit"] and f.metadata["meaning"]), f.name

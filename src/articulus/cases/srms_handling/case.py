@@ -5,6 +5,7 @@ tells data of them: shuttle, payload, places, times and friction are assumed.
 """
 
 import math
+from collections.abc import Iterable
 
 import casadi as ca
 import numpy as np
@@ -68,8 +69,9 @@ def chain_of(values: tuple[float, ...], times: tuple[tuple[float, float], ...]) 
     return TimeFunction.of(ca.Function("way", [t], [total]))
 
 
-def drive(m: art.Mechanism, pitch: TimeFunction, elbow: TimeFunction, prefix: str = "") -> None:
+def drive(m: art.Mechanism, ways: Iterable[TimeFunction], prefix: str = "") -> None:
     """Let shoulder and elbow follow functions of time; the shoulder does not turn about z."""
+    pitch, elbow = ways
     m.constrain(Prescribed(f"{prefix}turn", f"{prefix}shoulder", Polynomial((0.0,)), coordinate="first"))
     m.constrain(Prescribed(f"{prefix}pitch", f"{prefix}shoulder", pitch, coordinate="second"))
     m.constrain(Prescribed(f"{prefix}bend", f"{prefix}elbow", elbow))
@@ -128,7 +130,7 @@ def place() -> tuple[tuple[np.ndarray, float], Run]:
     m = add_arm(shuttle()).with_locked(["wrist"])
     legs = (10.0, 50.0), (60.0, 80.0)
     q0 = free_payload(m, at(m, FIRST), "tip")
-    drive(m, *(chain_of((a, b, a), legs) for a, b in zip(FIRST, SECOND)))
+    drive(m, (chain_of((a, b, a), legs) for a, b in zip(FIRST, SECOND)))
     here, there = (from_shuttle(m, "tip", at(m, angles)) for angles in (FIRST, SECOND))
     for name, pose in (("first", here), ("second", there)):
         m.constrain(LoopJoint(name, art.Fixed(), "shuttle", "payload", Pose.of(pose)))
@@ -155,8 +157,8 @@ def hand_over() -> tuple[tuple[float, float], Run]:
     held = _in(m.pose("b_tip", q0), m.pose("payload", q0))
     m.constrain(LoopJoint("b_grip", art.Fixed(), "b_tip", "payload", Pose.of(held)))
     back = (45.0, 75.0)
-    drive(m, *(chain_of((a, b), (back,)) for a, b in zip(FIRST, AWAY)))
-    drive(m, *(chain_of((b, a, b), ((5.0, 35.0), back)) for a, b in zip(FIRST, AWAY)), prefix="b_")
+    drive(m, (chain_of((a, b), (back,)) for a, b in zip(FIRST, AWAY)))
+    drive(m, (chain_of((b, a, b), ((5.0, 35.0), back)) for a, b in zip(FIRST, AWAY)), prefix="b_")
     q0[m.q_slice("b_shoulder")][1], q0[m.q_slice("b_elbow")] = AWAY
     events = [Switch("t", "b_grip", True, 1, "take", 36.0), Switch("t", "grip", False, 1, "leave", 40.0)]
     run = art.simulate(m, 80.0, q0, events=events, method="rk4", step=STEP, sample=1.0)

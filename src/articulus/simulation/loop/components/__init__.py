@@ -1,11 +1,12 @@
 """Components, one file each or one per family (frame sensors, actuator wrappers). `ALL_COMPONENTS` is the list that studies, documentation and tests go by.
 
-What surrounds spacecraft in orbit, their parts and their laws of attitude are in `components.spacecraft`, parts of aircraft in `components.aircraft`.
+What surrounds spacecraft in orbit, their parts and their laws of attitude are in `components.spacecraft`, parts of aircraft in `components.aircraft`,
+failures, votes and checks around flight code in `components.executive`.
 """
 
 from articulus.model.late import name_finder
 from articulus.simulation.loop.component import Component
-from articulus.simulation.loop.components import aircraft, spacecraft
+from articulus.simulation.loop.components import aircraft, executive, spacecraft
 from articulus.simulation.loop.components.actuator_wrappers import (
     DeadBand,
     FirstOrderActuator,
@@ -83,6 +84,7 @@ SENSORS = (
     ForceSensor,
     StrainSensor,
     Measured,
+    *executive.SENSORS,
     *spacecraft.SENSORS,
     *aircraft.SENSORS,
 )
@@ -100,6 +102,7 @@ CONTROLLERS = (
     ServoConstraints,
     PrescribedCommand,
     InputShaper,
+    *executive.CONTROLLERS,
     *spacecraft.CONTROLLERS,
     *aircraft.CONTROLLERS,
 )
@@ -120,6 +123,7 @@ ACTUATORS = (
     Saturation,
     DeadBand,
     RateLimit,
+    *executive.ACTUATORS,
     *spacecraft.ACTUATORS,
     *aircraft.ACTUATORS,
     BoucWenActuator,
@@ -152,7 +156,7 @@ DISTURBANCES = (
 
 ALL_COMPONENTS: tuple[type[Component], ...] = (*SENSORS, *CONTROLLERS, *ACTUATORS, *DISTURBANCES)
 
-__getattr__ = name_finder(__name__, "spacecraft", "aircraft")
+__getattr__ = name_finder(__name__, "spacecraft", "aircraft", "executive")
 
 __all__ = [
     "ALL_COMPONENTS",
