@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from articulus.browser.drive.servo import RateServo
+from articulus.browser.drive.servo import TOOL_AXES, RateServo
 from articulus.browser.drive.sticks import Sticks
 from articulus.browser.drive.terrain import Digging
 from articulus.browser.scene import mechanism_size
@@ -128,7 +128,8 @@ def servo_machine(mechanism: Mechanism, q0: Any = None) -> Machine:
 
     Of a mechanism with closed loops only as many joints are driven as it has degrees of freedom, chosen by the pivots of its
     constraint Jacobian at q0. Actuators keep to the effort limits of their joints, full sticks to half of their speed
-    limits (0.5 rad/s or 0.25 m/s where there are none), desired positions to their position limits.
+    limits (0.5 rad/s or 0.25 m/s where there are none), desired positions to their position limits. An open chain of three driven joints or more has a TOOL mode, in which the
+    sticks move its last frame, or the body behind its last joint.
     """
     start = mechanism.neutral if q0 is None else np.asarray(q0, dtype=float)
     driven = _driven(mechanism, start)
@@ -137,6 +138,7 @@ def servo_machine(mechanism: Mechanism, q0: Any = None) -> Machine:
             f"drive: mechanism '{mechanism.name}' has no joint of one degree of freedom; expected at least one"
         )
     names = tuple(c.name for c in driven)
+    tip = _tip(mechanism, driven)
     actuators = [Torque(c.name, limit=_limit(c, "effort", np.inf), name=c.name) for c in driven]
     servo = RateServo(
         names,
@@ -144,7 +146,10 @@ def servo_machine(mechanism: Mechanism, q0: Any = None) -> Machine:
         period=PERIOD,
         lower=[_limit(c, "lower", -1e9) for c in driven],
         upper=[_limit(c, "upper", 1e9) for c in driven],
+        tip=tip,
+        reach=mechanism_size(mechanism),
     )
+    tools = [words for _, _, words in TOOL_AXES] if tip else []
     places = [(stick, along) for stick in ("left", "right") for along in ("x", "y")]
     axes = tuple(
         StickAxis(
@@ -153,6 +158,7 @@ def servo_machine(mechanism: Mechanism, q0: Any = None) -> Machine:
             group=places[i % 4][0],
             stick=places[i % 4][0],
             along=places[i % 4][1],
+            resolved=(tools[i] if i < len(tools) else ("rests", "rests")) if tip else (),
         )
         for i, c in enumerate(driven)
     )
@@ -162,10 +168,23 @@ def servo_machine(mechanism: Mechanism, q0: Any = None) -> Machine:
         components,
         axes,
         mechanism.name,
+        modes=("JOINT", "TOOL") if tip else ("JOINT",),
+        notes={
+            "JOINT": "Each stick axis asks one joint for a speed.",
+            "TOOL": f"The sticks move '{tip}' along and about the axes of ground; the joints follow together.",
+        },
         q0=start,
         settle=0.5,
         ground=-0.6 * mechanism_size(mechanism),
     )
+
+
+def _tip(mechanism: Mechanism, driven: list[Connection]) -> str:
+    """Return what the sticks move in TOOL mode; empty where there is no such mode."""
+    if len(driven) < 3 or len(driven) != mechanism.nv or mechanism.constraint_names:
+        return ""
+    last = driven[-1].child
+    return next((frame.name for frame in reversed(mechanism.description.frames) if frame.body == last), last)
 
 
 def _driven(mechanism: Mechanism, q: np.ndarray) -> list[Connection]:

@@ -81,7 +81,7 @@ function begin(machine) {
   $("source").title = machine.source;
   $("about").textContent = machine.seat
     ? "A real-time simulation: rigid-body dynamics and hydraulics at 1 kHz. You sit at its two sticks."
-    : "A real-time simulation of this mechanism at 1 kHz. Each stick axis asks one joint for a speed.";
+    : "A real-time simulation of this mechanism at 1 kHz.";
   const notes = machine.modes.filter((mode) => machine.notes[mode]);
   $("about-modes").replaceChildren(...(notes.length ? notes : machine.modes).flatMap((mode, i) => [
     ...(i ? [document.createElement("br")] : []), bold(`${mode}.`), ` ${machine.notes[mode] ?? "Joint speeds by the sticks."}`,
@@ -148,12 +148,16 @@ function meaning(stick, direction) {
   const axis = axisOf(stick, direction === "up" || direction === "down" ? "y" : "x");
   if (!axis) return null;
   const positive = (direction === "up" || direction === "right") === axis.sign > 0;
-  const resolved = drive.status?.mode === "RESOLVED" && axis.resolved.length;
+  const resolved = drive.status && drive.status.mode !== drive.machine.modes[0] && axis.resolved.length;
   const [more, less] = resolved ? axis.resolved : [axis.more, axis.less];
   return { axis: resolved && axis.name !== "bucket" ? "" : axis.name, text: positive ? more : less };
 }
 
 function label() {
+  const { axes, modes } = drive.machine, tool = drive.status && drive.status.mode !== modes[0];
+  [...$("banks").children].forEach((button, i) => {
+    button.textContent = axes.slice(4 * i, 4 * i + 4).map((axis) => (tool && axis.resolved.length ? axis.resolved[0] : axis.name)).join(" · ");
+  });
   for (const stick of ["left", "right"]) {
     const element = document.querySelector(`.stick[data-stick=${stick}]`);
     for (const direction of ["up", "down", "left", "right"]) {
