@@ -7,16 +7,23 @@ a controller allows.
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from articulus.dynamics.mechanism import Mechanism
-from articulus.errors import InputError
+from articulus.errors import InputError, doubtful
 from articulus.motion.lqr_tracking import fine_motion, matrix_function
 from articulus.motion.piecewise import Piecewise
+from articulus.simulation.loop.component import Component, Controller
+from articulus.simulation.loop.components.actuator_wrappers import Saturation
 from articulus.simulation.loop.components.state_feedback import StateFeedback
+from articulus.simulation.loop.components.torque import Torque
+
+if TYPE_CHECKING:
+    from articulus.simulation.results.run import Run
 
 SETTLES = 10.0
 """Bandwidth times the duration of the motion: exp(-10) (1 + 10) of a deviation is left, 5e-4."""
@@ -24,6 +31,8 @@ SAMPLED = 0.2
 """Largest bandwidth times the period of the controller."""
 STEP = 1e-3
 """Longest step of the simulation [s]."""
+OVER = 0.02
+"""Part of a limit of effort by which it may be exceeded; from there on a followed motion warns."""
 LOOKS = 200
 """Least number of steps."""
 
@@ -86,6 +95,61 @@ def steps(duration: float, bandwidth: float, period: float | None) -> tuple[floa
         return duration, duration / math.ceil(duration / longest)
     step = period / math.ceil(period / longest)
     return math.ceil(duration / period - 1e-9) * period, step
+
+
+def within_limits(
+    m: Mechanism, feedback: Controller | None, planned: Any, joints: tuple[str, ...]
+) -> tuple[StateFeedback, list[Component]]:
+    """Return a controller that commands planned forces and feedback together, and actuators that give no more than the efforts of their joints.
+
+    Parameters
+    ----------
+    m : Mechanism
+    feedback : StateFeedback, optional
+    planned : casadi.Function
+        Of t, the planned forces of the motors.
+    joints : tuple of str
+        With motors.
+    """
+    several = [j for j in joints if m.v_slice(j).stop - m.v_slice(j).start != 1]
+    if several:
+        raise InputError(
+            f"run: limits: found a motor in '{several[0]}', which has several degrees of freedom; expected joints of one"
+        )
+    given = (
+        feedback
+        if isinstance(feedback, StateFeedback)
+        else StateFeedback(K=np.zeros((len(joints), m.nq + m.nv)), joints=joints, name="planned")
+    )
+    actuators: list[Component] = []
+    for joint in joints:
+        most = float(m.limits.effort[m.v_slice(joint)][0])
+        limited = 0.0 < most < math.inf  # files say 0 of unknown ones
+        actuators.append(Saturation(Torque(joint), lower=-most, upper=most) if limited else Torque(joint))
+    return dataclasses.replace(given, u0=planned), actuators
+
+
+def doubt_efforts(m: Mechanism, run: Run, joints: tuple[str, ...]) -> None:
+    """Warn of motors that give more in a followed motion than the efforts of their joints."""
+    rotational = {c.name: c.joint.rotational for c in m.description.connections}
+    fed_back = run.signals.get("u")
+    for joint in joints:
+        at, planned = m.v_slice(joint), run.signals.get(f"{joint}_prescribed_force.force")
+        if planned is None:  # not asked for
+            continue
+        force = planned.values + (0.0 if fed_back is None else fed_back.values[..., at])
+        known = np.where(
+            m.limits.effort[at] > 0.0, m.limits.effort[at], np.inf
+        )  # files say 0 of unknown ones
+        excess = np.abs(force) / known
+        worst = np.unravel_index(int(np.argmax(excess)), excess.shape)
+        if excess[worst] > 1.0 + OVER:
+            most = float(m.limits.effort[at][worst[-1]])
+            unit = "N m" if rotational[joint][worst[-1]] else "N"
+            doubtful(
+                f"run: the motor of '{joint}' gives {force[worst]:.4g} {unit} at t = {run.t[worst[-2]]:.4g} s, and its limit is {most:.4g} {unit}: "
+                "it could not. limits=True keeps forces within the limits; a plan with less than the limits leaves some for feedback"
+            )
 
 
 def require_times(**given: Any) -> None:

@@ -19,9 +19,17 @@ from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError
 from articulus.model.files.storage import write_text
 from articulus.model.mechanism.numbers import values_of
-from articulus.motion.follow import default_bandwidth, inertia_feedback, require_times, steps
+from articulus.motion.follow import (
+    default_bandwidth,
+    doubt_efforts,
+    inertia_feedback,
+    require_times,
+    steps,
+    within_limits,
+)
 from articulus.motion.lqr_tracking import feedback_along
 from articulus.motion.piecewise import Piecewise
+from articulus.simulation.loop.component import Component
 from articulus.simulation.loop.components.pd import PD
 from articulus.simulation.loop.components.prescribed import PrescribedForce
 from articulus.simulation.loop.components.state_feedback import StateFeedback
@@ -288,6 +296,7 @@ class Motion:
         mechanism: Mechanism | None = None,
         period: float | None = None,
         bandwidth: float | None = None,
+        limits: bool = False,
         **settings: Any,
     ) -> Run:
         """Return a simulation of the motion: its forces with feedback along it (`track`), or its forces alone; the last step ends where the motion does.
@@ -304,6 +313,9 @@ class Motion:
             Period of the controller; the run then ends with the first period after the motion. Continuous if not given.
         bandwidth : float [rad/s]
             Bandwidth of the feedback; see `track`.
+        limits : bool
+            Keep the forces of motors within the efforts of their joints, as drives do. Without it a run in which a motor gives more than its joint's
+            effort by a fiftieth says so.
         **settings
             Of `simulate`.
         """
@@ -330,9 +342,18 @@ class Motion:
                 "atol": 1e-11,
                 "step": T / int(np.clip(round(T / OUTPUT), *LOOKS)),
             }
-        loop = Loop(m, controller=controller, components=list(forces))
+        components: list[Component] = list(forces)
+        if limits:
+            planned = (
+                self.pieces.shift(-self.t[0]).columns(self._motors).function(self._holding[self._motors])
+            )
+            controller, components = within_limits(m, controller, planned, self.actuators)
+        loop = Loop(m, controller=controller, components=components)
         q0, v0 = self.q[0] if q0 is None else q0, self.v[0] if v0 is None else v0
-        return loop.simulate(end, q0=q0, v0=v0, **(chosen | settings))
+        run = loop.simulate(end, q0=q0, v0=v0, **(chosen | settings))
+        if not limits:
+            doubt_efforts(m, run, self.actuators)
+        return run
 
     def view(self, **settings: Any) -> Any:
         """Show a simulation of the motion (`run`) in the browser; settings are those of `Run.view`."""
