@@ -73,7 +73,7 @@ from articulus.simulation.loop.components.white_noise import WhiteNoise
 from articulus.simulation.loop.components.winch import Winch
 from articulus.simulation.loop.table import Table
 
-SENSORS = (
+SENSORS: tuple[type[Component], ...] = (
     JointSensor,
     FramePose,
     FrameVelocity,
@@ -88,7 +88,7 @@ SENSORS = (
     *spacecraft.SENSORS,
     *aircraft.SENSORS,
 )
-CONTROLLERS = (
+CONTROLLERS: tuple[type[Component], ...] = (
     PD,
     PID,
     ComputedTorque,
@@ -106,7 +106,7 @@ CONTROLLERS = (
     *spacecraft.CONTROLLERS,
     *aircraft.CONTROLLERS,
 )
-ACTUATORS = (
+ACTUATORS: tuple[type[Component], ...] = (
     Torque,
     LinearDrive,
     Motor,
@@ -129,7 +129,7 @@ ACTUATORS = (
     BoucWenActuator,
     PreisachActuator,
 )
-DISTURBANCES = (
+DISTURBANCES: tuple[type[Component], ...] = (
     PrescribedForce,
     FrameWrench,
     WhiteNoise,
