@@ -53,6 +53,21 @@ def test_gains_from_the_command_line(loop, tmp_path) -> None:
     assert art.load(files["--model"]).nv == 1
 
 
+def test_designs_of_starts_on_the_desk(loop, tmp_path, monkeypatch) -> None:
+    """The run with the best design, and the designs of all starts to choose from."""
+    loop.save_study(tmp_path / "boom.toml", 0.2, step=2e-3)
+    seen = {}
+    monkeypatch.setattr(art.Run, "view", lambda run, **given: seen.update(given, run=run))
+    words = ["--vary", "kd=100:5000", "--minimize", "rms:v.lift", "--starts", "2", "--view"]
+    found = CliRunner().invoke(app, ["design", str(tmp_path / "boom.toml"), *words])
+    assert len(seen["designs"]) == 2, found.output
+    best = seen["designs"][0]
+    assert list(best) == ["limits broken by", "rms:v.lift", "kd"]
+    value = {p.name: p.value for p in seen["run"].parameters}["kd"]
+    assert value == best["kd"]
+    assert seen["ranges"] == {"kd": (100.0, 5000.0)}
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [(["--vary", "kp=5"], "name=low:high"), (["--vary", "kp=1:5", "--limit", "tau"], "figure<=number")],

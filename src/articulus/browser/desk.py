@@ -9,6 +9,7 @@
     outputs     [{name, unit}]   entries of logged signals: "q.lift", "v.lift", "pd.error.0"
     input, output   str   the pair that is shown when none is asked for
     linear      str or null   why there is no linear model; null when there is one (else inputs, outputs are empty)
+    front       null, or designs to choose from, see `articulus.browser.desk_front`
 
 `desk.design(values, vary=None, at=None, input=None, output=None)` answers a change of sliders:
 
@@ -58,6 +59,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from articulus.browser.desk_front import front_for_page
 from articulus.browser.packing import chosen_rows, pack
 from articulus.browser.recording import Lane, recording
 from articulus.errors import ArticulusError, InputError, NumericalError, UnsupportedOperation, did_you_mean
@@ -110,11 +112,13 @@ class Desk:
         for zero.
     wrenches : dict of signal name to frame
         See `export_html`.
+    designs : Front, or sequence of dicts of name to number
+        Designs to choose from; see `front_for_page`.
 
     Raises
     ------
     InputError
-        A batch, or a range that is none.
+        A batch, a range that is none, or designs without parameters of the run.
     UnsupportedOperation
         The run cannot be made again.
     """
@@ -124,6 +128,7 @@ class Desk:
         run: Run,
         ranges: Mapping[str, tuple[float, float]] | None = None,
         wrenches: Mapping[str, str] | None = None,
+        designs: Any = None,
     ):
         if run.batch is not None:
             raise InputError(f"desk: found a batch of {run.batch} runs; expected a single run")
@@ -135,6 +140,7 @@ class Desk:
         }
         for name in given:
             self._slider(name)
+        self.front = None if designs is None else front_for_page(designs, list(self.sliders))
         self._ports, self._why_not = _ports(run)
         self._kept: dict[tuple[float, ...], tuple[Run | None, str | None]] = {}
         self._making = threading.Lock()
@@ -151,6 +157,7 @@ class Desk:
             "input": self._pair(None, None)[0],
             "output": self._pair(None, None)[1],
             "linear": self._why_not,
+            "front": self.front,
         }
 
     def design(

@@ -45,6 +45,7 @@ LIVE_SCRIPTS = (
     "response.js",
     "family.js",
     "margins.js",
+    "desk_front.js",
     "desk.js",
     "lines.js",
     "loop_charts.js",

@@ -28,6 +28,7 @@ def design(
     output: Annotated[Path | None, typer.Option("--output", help="File of the designs, JSON.")] = None,
     model: Annotated[Path | None, typer.Option("--model", help="File of the mechanism with the best parameters, TOML.")] = None,
     report: Annotated[Path | None, typer.Option("--report", help="Page of the designs, HTML.")] = None,
+    view: Annotated[bool, typer.Option("--view", help="Open the run on the design desk, where a click on a design of the sweep loads it.")] = False,
 ) -> None:  # fmt: skip
     """Choose parameters and gains of a study by its run; exit with 1 if a limit is not kept or starts disagree."""
     from articulus.design.optimize import optimize
@@ -103,8 +104,23 @@ def design(
             (limit or [""])[0],
         )
         console.print(f"report: {report}", soft_wrap=True)
+    if view:
+        read.loop.simulate(
+            read.settings.t_end, read.q0, read.v0, params={**read.params, **best}, step=read.settings.step, sample=read.settings.sample,
+            method=read.settings.method,
+        ).view(title=read.name, designs=_desk_rows(found, values, (limit or ["limit"])[0], minimize), ranges=variables)  # fmt: skip
     if doubts:
         raise typer.Exit(1)
+
+
+def _desk_rows(found: list[Optimum], values: list, limit: str, objective: str) -> list[dict[str, float]]:
+    """Return the designs of a sweep, or those of all starts with how far they break limits, for the design desk."""
+    if values != [None]:
+        return [{limit: v, objective: o.objective, **o.values} for v, o in zip(values, found)]
+    return [
+        {"limits broken by": o.point.excess, objective: o.objective, **o.values}
+        for o in (found[0], *found[0].others)
+    ]
 
 
 def _bounds(text: str) -> tuple[str, tuple[float, float]]:

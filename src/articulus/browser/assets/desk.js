@@ -79,6 +79,10 @@
         make("section", { className: "grow" }, make("h2", {}, "Parameters"), ...this.knobs.map((k) => k.element),
           make("label", { title: "Runs and poles over the range of the parameter that was moved last" }, this.vary, this.varied),
           make("p", { className: "buttons" }, this.reset)));
+      if (this.described.front) {
+        this.front = new articulus.FrontPanel(this.described.front, (values) => this.load(values));
+        this.element.prepend(this.front.element);
+      }
       if (this.described.linear) return;
       this.element.append(make("section", {}, make("h2", {}, "Linear model"),
         make("label", { className: "row" }, "About", this.at), make("label", { className: "row" }, "From", this.input),
@@ -122,12 +126,18 @@
     }
 
     restore() {
-      this.values = { ...this.start };
-      for (const knob of this.knobs) knob.set(this.start[knob.name]);
+      this.load(this.start);
+    }
+
+    // Take values of some parameters, such as those of a design of the front.
+    load(values) {
+      this.values = { ...this.values, ...values };
+      for (const knob of this.knobs) knob.set(this.values[knob.name]);
       this.ask();
     }
 
     ask() {
+      this.front?.follow(this.values);
       return this.request(() => this.#fields());
     }
 

@@ -515,6 +515,7 @@
       clearTimeout(this.telling);
       this.telling = null;
       for (const curve of this.curves) {
+        if (!this.values.has(curve)) continue; // of a run that has just come: its table is being made
         const there = !this.hidden.has(curve.id) && curve.run.shown();
         this.values.get(curve).textContent = there ? articulus.text(articulus.between(curve.t, curve.values, this.time)) : "";
         const numbers = there ? this.desk.tell(curve) : [];

@@ -45,11 +45,13 @@ class ViewerSession:
         See `export_html`.
     ranges : dict of parameter name to (low, high)
         Ends of the sliders of the design desk.
+    designs : Front, or sequence of dicts of name to number
+        Designs to choose from on the design desk.
 
     Raises
     ------
     InputError
-        A position for a run, or ranges for what has no sliders.
+        A position for a run, or ranges or designs for what has no sliders.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class ViewerSession:
         params: Params | None = None,
         wrenches: Mapping[str, str] | None = None,
         ranges: Mapping[str, tuple[float, float]] | None = None,
+        designs: Any = None,
     ):
         self.desk: Desk | None = None
         self.control: Any = None
@@ -76,11 +79,12 @@ class ViewerSession:
             self.mechanism, start = runs[0].mechanism(params), runs[0].values("q")[0]
             shown = [recording(lane, 1 / len(runs), params, wrenches) for lane in runs]
             self._trail = trail_of(runs)
-            self.desk = _desk(runs[0].run, ranges, wrenches)
+            self.desk = _desk(runs[0].run, ranges, wrenches, designs)
             self.control = _control_desk(runs[0].run, len(runs))
-        if ranges and self.desk is None:
+        if (ranges or designs is not None) and self.desk is None:
+            given = f"ranges of {', '.join(map(repr, ranges))}" if ranges else "designs"
             raise InputError(
-                f"view: found ranges of {', '.join(map(repr, ranges))}; expected none: only one run of simulate with named "
+                f"view: found {given}; expected none: only one run of simulate with named "
                 "parameters has sliders"
             )
         self.posing = Posing(self.mechanism)
@@ -194,7 +198,10 @@ def _still(mechanism: Mechanism, q: np.ndarray) -> dict[str, Any]:
 
 
 def _desk(
-    run: Run, ranges: Mapping[str, tuple[float, float]] | None, wrenches: Mapping[str, str] | None
+    run: Run,
+    ranges: Mapping[str, tuple[float, float]] | None,
+    wrenches: Mapping[str, str] | None,
+    designs: Any,
 ) -> Desk | None:
     """Return the design desk of a single run that can be made again and has named parameters."""
     if run.origin is None or run.batch is not None or not run.parameters:
@@ -202,7 +209,7 @@ def _desk(
     from articulus.browser.desk import Desk
 
     try:
-        return Desk(run, ranges, wrenches)
+        return Desk(run, ranges, wrenches, designs)
     except UnsupportedOperation:  # from a file, with components that could not be written
         return None
 

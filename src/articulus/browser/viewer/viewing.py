@@ -57,6 +57,7 @@ def view(
     params: Params | None = None,
     wrenches: Mapping[str, str] | None = None,
     ranges: Mapping[str, tuple[float, float]] | None = None,
+    designs: Any = None,
     browser: bool = True,
     wait: bool | None = None,
 ) -> Viewing:
@@ -76,6 +77,8 @@ def view(
         Signals of six entries to draw as arrows; see `export_html`.
     ranges : dict of parameter name to (low, high)
         Ends of the sliders of the design desk.
+    designs : Front, or sequence of dicts of name to number
+        Designs to choose from on the design desk: a front, or a row for each with parameters of the run and two numbers to draw them by.
     browser : bool
         Whether to open the page; its address is printed in any case.
     wait : bool
@@ -87,5 +90,7 @@ def view(
     Viewing
         With `url`, `close()` and `wait()`.
     """
-    session = ViewerSession(what, title=title, q=q, params=params, wrenches=wrenches, ranges=ranges)
+    session = ViewerSession(
+        what, title=title, q=q, params=params, wrenches=wrenches, ranges=ranges, designs=designs
+    )
     return Viewing(session, Access()).offer(browser, wait)
