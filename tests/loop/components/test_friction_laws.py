@@ -122,3 +122,21 @@ def test_sliding_friction_of_a_ball_on_a_slope_and_what_it_needs() -> None:
         art.Loop(m, c.SlidingFriction("onn", 0.3)).linearize()
     with pytest.raises(art.InputError, match="friction: found -1; expected a finite number above 0"):
         c.SlidingFriction("on", -1.0)
+
+
+def test_sliding_friction_is_the_same_at_any_size() -> None:
+    """A ball of 20 um slides as one of 20 cm does, in lengths and times of its own."""
+    ways = []
+    for radius in (0.2, 2e-5):
+        m = art.Mechanism("slope").frame("slope", "ground", art.Pose(rpy=(0, 0.5, 0)))
+        m.body("ball", mass=3.0, inertia=(1.2 * radius**2,) * 3)
+        m.joint("free", art.Free(), "ground", "ball").constrain(
+            art.SlidingContact("on", "slope", "ball", radius)
+        )
+        q0 = np.array([1, 0, 0, 0, radius * np.sin(0.5), 0, radius * np.cos(0.5)])
+        time = np.sqrt(radius / 9.81)
+        run = art.simulate(
+            m, 2 * time, q0=q0, components=[c.SlidingFriction("on", 0.06)], step=1e-3 * time, method="rk4"
+        )
+        ways.append((run.q[-1, 4:] - q0[4:]) / radius)
+    assert ways[1] == pytest.approx(ways[0], rel=1e-6)

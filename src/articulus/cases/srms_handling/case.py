@@ -174,7 +174,7 @@ def slide() -> tuple[Run, float, float]:
     m.constrain(SlidingContact("touch", "face", "tip", BALL))
     m.constrain(Prescribed("sweep", "shoulder", step_of(0.0, SWEEP, 5.0, 45.0), coordinate="first"))
     press = c.PD(kp=STIFF, kd=STIFF, target=(0.0, PRESS), joints=("shoulder",))
-    rub = c.SlidingFriction("touch", FRICTION, lag=0.1)
+    rub = c.SlidingFriction("touch", FRICTION, speed=1e-3, lag=0.1)
     run = art.simulate(m, 60.0, m.neutral, components=[press, rub], method="rk4", step=STEP, sample=1.0)
     heights = [from_shuttle(m, "tip", q)[2, 3] for q in run.q]
     return run, float(run[f"{rub.name}.load"][-1, 0]), float(np.abs(heights).max())

@@ -14,6 +14,9 @@ from articulus.simulation.loop.component import Disturbance, Scope
 from articulus.simulation.loop.components.checks import name_after, positive, wrong
 from articulus.spatial import cross
 
+SLOW, SHORT = 3e-4, 3e-3
+"""Speed and lag that are not given, over the mechanism's length and time: about 1 mm/s and 1 ms for a mechanism of 1 m."""
+
 
 @dataclass(frozen=True)
 class SlidingFriction(Disturbance):
@@ -29,8 +32,9 @@ class SlidingFriction(Disturbance):
     friction : number [-]
         mu.
     speed : number [m/s]
-        At which friction has 0.71 of its size.
+        At which friction has 0.71 of its size; 3e-4 of the mechanism's length over its time (`mechanism.scales`) if not given.
     lag : number [s]
+        3e-3 of the mechanism's time if not given.
     name : str
         "<constraint>_sliding_friction" if not given.
 
@@ -41,22 +45,27 @@ class SlidingFriction(Disturbance):
 
     constraint: str
     friction: Number = quantity("-", "coefficient of friction")
-    speed: Number = quantity("m/s", "speed at which friction has 0.71 of its size", default=1e-3)
-    lag: Number = quantity("s", "time constant with which the load follows the constraint", default=1e-3)
+    speed: Number | None = quantity("m/s", "speed at which friction has 0.71 of its size", default=None)
+    lag: Number | None = quantity(
+        "s", "time constant with which the load follows the constraint", default=None
+    )
     name: str = ""
 
     type_name = "sliding_friction"
     signals: ClassVar = {"load": "N", "slip": "m/s"}
 
     def __post_init__(self) -> None:
-        convert(self, friction=as_number, speed=as_number, lag=as_number)
+        given = {name for name in ("friction", "speed", "lag") if getattr(self, name) is not None}
+        convert(self, **dict.fromkeys(given, as_number))
         name_after(self, self.constraint)
-        positive(self, friction=self.friction, speed=self.speed, lag=self.lag)
+        positive(self, **{name: getattr(self, name) for name in given})
 
     def work(self, s: Scope) -> None:
-        contact = self._contact(s)
+        contact, scales = self._contact(s), s.description.scales()
+        speed = SLOW * scales.length / scales.time if self.speed is None else s.number(self.speed)
+        lag = SHORT * scales.time if self.lag is None else s.number(self.lag)
         load = s.state("load", 0.0)
-        s.rate("load", (-s.multipliers(contact.name)[0] - load) / s.number(self.lag))
+        s.rate("load", (-s.multipliers(contact.name)[0] - load) / lag)
         face, ball = (s.ask("pose", s.q, frames=[frame]) for frame in (contact.face, contact.frame))
         moving, turning = (
             s.ask("velocity", s.q, s.v, frames=[frame]) for frame in (contact.face, contact.frame)
@@ -65,7 +74,7 @@ class SlidingFriction(Disturbance):
         reach = ball[:3, 3] + arm - face[:3, 3]
         slip = turning[3:] + cross(turning[:3], arm) - moving[3:] - cross(moving[:3], reach)
         slip = ca.mtimes(face[:3, :2].T, slip)
-        size = ca.sqrt(ca.sumsqr(slip) + s.number(self.speed) ** 2)
+        size = ca.sqrt(ca.sumsqr(slip) + speed**2)
         strength = s.number(self.friction) * ca.fmax(load, 0) / size
         force = -strength * ca.mtimes(face[:3, :2], slip)
         s.write("load", load)
