@@ -177,6 +177,8 @@ BUILD = (
     Control("#undo, #redo", "Undo, Redo", "Takes the last change back, or does it again.", "build.js"),
     Control("#download", "Download", "Keeps the text as a file of this browser.", "build.js"),
     Control("#save", "Save", "Writes the file that the program was started with.", "build.js"),
+    Control("#run, #seconds", "Let go", "Simulates the mechanism with its components from the position that is shown, commands zero, and plays it with plots.", "build.js"),
+    Control("#back-to-building", "Back to building", "Shows the forms again.", "build.js"),
     Control("#part-name", "Name", "Renames the part, wherever the file refers to it.", "build.js"),
     Control("#remove", "Delete", "Deletes the part; a body takes the joint that carries it along.", "build.js"),
     Control(".drag button", "Drag in the picture", "Puts arrows into the view that move the part, or rings that turn its axis.", "build.js"),

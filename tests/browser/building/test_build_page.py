@@ -102,6 +102,32 @@ def test_a_model_is_built_and_saved(browser: Any, tmp_path: Path) -> None:
         page.locator("#f-joint").select_option("hinge")
         until(page, 'joint = "hinge"')
         assert eventually(lambda: page.locator("#form .wrong").count() == 0)
+        page.get_by_role("tab", name="Pose").click()
+        page.evaluate(
+            "() => { const s = document.querySelector('.slider input'); s.value = 1; s.dispatchEvent(new Event('input')); }"
+        )
+        assert eventually(lambda: page.evaluate("Math.abs(articulus.live.q[0] - 1) < 1e-9"))
+        page.locator("#seconds").fill("0.5")
+        page.locator("#run").click()  # it falls, from where it was posed
+        assert eventually(
+            lambda: page.evaluate("articulus.player.playing && articulus.player.span[1] === 0.5")
+        )
+        page.wait_for_selector("#plots .panel")
+        kept(page, "build_run")
+        assert violations(page) == []
+        assert (
+            page.evaluate("articulus.player.tracks[0].data.signals.map((s) => s.name)").count("drive.force")
+            == 1
+        )
+        page.get_by_role("button", name="Back to building").click()
+        choose(page, "hinge")
+        page.locator("#form summary").click()
+        fill(page, "damping", "0.05")
+        until(page, "damping = 0.05")
+        page.locator("#run").click()
+        assert eventually(lambda: page.evaluate("articulus.player.span[1] === 0.5"))
+        choose(page, "arm")  # leads back to the forms
+        assert eventually(lambda: page.evaluate("articulus.player.span[1] === 0"))
         page.keyboard.press("Control+s")
         assert eventually(lambda: page.locator("#saved").text_content() == "saved")
     arm = art.load(place)

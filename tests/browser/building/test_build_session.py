@@ -253,3 +253,20 @@ def test_the_file(tmp_path: Path) -> None:
     assert "articulus view" in ask(page, do="open", name="x.urdf", text="<robot/>")["error"]
     with pytest.raises(InputError, match=r"expected a \.toml file"):
         session(tmp_path, "robot.urdf")
+
+
+def test_a_run_is_that_of_simulate(tmp_path: Path) -> None:
+    """Energy is kept, the start is the position that is asked for, and what cannot be run is told."""
+    page = session(tmp_path)
+    found = ask(page, do="run", q=[1.0], seconds=0.5)["run"]
+    assert found["status"] == "complete"
+    assert {"q", "v", "energy"} <= {s["name"] for s in found["signals"]}
+    for seconds, q, words in (
+        (0, [1.0], "at most 60 s"),
+        (1e9, [1.0], "at most 60 s"),
+        (1.0, [1.0, 2.0], "q0"),
+        (1.0, ["x"], "q0"),
+    ):
+        assert words in ask(page, do="run", q=q, seconds=seconds)["error"]
+    edit(page, {"op": "set", "table": "body.arm", "key": "mass", "value": "-1"})
+    assert "mend what is wrong" in ask(page, do="run", q=[1.0], seconds=1.0)["error"]

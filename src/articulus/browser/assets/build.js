@@ -63,6 +63,10 @@
       this.saving = button("save", "Save", "Write the file (Ctrl+S)", () => this.save());
       const down = button("download", "Download", "Keep the text as a file of this browser", () => save(new Blob([this.text.value], { type: "application/toml" }), this.told.name));
       this.saving.hidden = !this.told.file;
+      this.seconds = make("input", { type: "number", id: "seconds", min: 0.1, max: 60, step: "any", value: 5, "aria-label": "Length of the run in seconds" });
+      this.going = button("run", "Let go", "Simulate it from the position that is shown", () => this.run());
+      const back = button("back-to-building", "Back to building", "Show the forms again", () => this.stop());
+      $("plots").prepend(back);
       this.note = make("p", { id: "saved", role: "status" });
       this.offer = make("div", { id: "offer", role: "alert", hidden: true });
       this.fault = make("p", { id: "fault", className: "wrong", role: "alert", hidden: true });
@@ -73,7 +77,7 @@
       this.text.addEventListener("scroll", () => (this.gutter.scrollTop = this.text.scrollTop));
       const sheet = make("details", { id: "sheet", open: true }, make("summary", {}, this.told.name), make("div", { id: "lines" }, this.gutter, this.text));
       $("stage").after(make("section", { id: "build", "aria-label": "Build" },
-        make("div", { className: "build-head" }, this.undo, this.redo, this.note, down, this.saving), this.offer, this.fault, this.form.element, this.remarks, sheet));
+        make("div", { className: "build-head" }, this.undo, this.redo, this.note, down, this.saving), make("div", { className: "build-head" }, this.going, make("label", { className: "row" }, "for", this.seconds, "s")), this.offer, this.fault, this.form.element, this.remarks, sheet));
       this.dialog = make("dialog", { id: "adding", "aria-label": "Add a part" });
       document.body.append(this.dialog);
       this.#keys();
@@ -120,6 +124,35 @@
       }
     }
 
+    // Simulate what has been built, and show the run with its plots in place of the forms.
+    async run() {
+      this.live.say("It is simulated ...");
+      try {
+        const { run } = await this.live.ask("run", { q: this.live.q, seconds: Number(this.seconds.value) });
+        this.handles.hold(null);
+        document.body.classList.add("ran");
+        this.live.posed = null;
+        await this.live.load([run]);
+        this.player.highlight("");
+        this.player.views.look("iso");
+        this.live.say(run.status === "complete" ? "" : `The run ended early: ${run.status}`);
+        this.player.seek(0);
+        this.player.toggle(true);
+      } catch (error) {
+        this.live.say("");
+        this.fault.hidden = false;
+        this.fault.textContent = error.message;
+      }
+    }
+
+    async stop() {
+      this.player.toggle(false);
+      document.body.classList.remove("ran");
+      this.looked = false;
+      $("tabs").firstElementChild.click();
+      await this.ask("state");
+    }
+
     tell(edits, what) {
       return this.ask("edit", { edits, what });
     }
@@ -143,18 +176,18 @@
       this.fault.hidden = true;
       if (!(this.part in this.state.parts)) this.part = "";
       this.draft.keep(state.text, state.saved);
-      if (state.run) await this.#scene(state);
+      if (state.run && !document.body.classList.contains("ran")) await this.#scene(state);
       this.#show();
     }
 
     async #scene(state) {
       const { player, live } = this;
-      live.posed = null;
+      live.posed = live.values = null;
       live.still = state.q;
       const size = player.tracks[0].data.scene.size;
       await player.load([state.run]);
       const { stage } = player;
-      if (!this.looked || Math.abs(Math.log(state.run.scene.size / size)) > 0.7) {
+      if (!this.looked || Math.abs(Math.log(state.run.scene.size / size)) > 0.3) {
         this.looked = true;
         player.views.look("iso");
       }
@@ -168,7 +201,7 @@
     #show() {
       const { state } = this;
       const wrong = state.remarks.filter((r) => r.serious).length;
-      this.live.say(!state.run && wrong ? `${wrong} ${wrong === 1 ? "mistake" : "mistakes"}: the picture is older than the text` : "");
+      if (!document.body.classList.contains("ran")) this.live.say(!state.run && wrong ? `${wrong} ${wrong === 1 ? "mistake" : "mistakes"}: the picture is older than the text` : "");
       this.undo.disabled = !state.undo;
       this.redo.disabled = !state.redo;
       this.undo.title = state.undo ? `Take back ${state.undo} (Ctrl+Z)` : "There is nothing to take back";
@@ -179,6 +212,8 @@
       this.form.show(state, this.part, state.run ? this.handed?.[this.part] : null, this.mode);
       this.#found();
       this.#lines();
+      this.going.disabled = !state.run;
+      if (document.body.classList.contains("ran")) return;
       this.handles.hold(state.run ? this.handed?.[this.part] : null, this.mode);
       this.player.highlight(this.part.startsWith("body.") ? this.part.slice(5) : "");
     }
@@ -237,6 +272,7 @@
 
     choose(part) {
       if (!(part in this.state.parts)) return;
+      if (document.body.classList.contains("ran")) this.stop();
       if (part !== this.part) this.mode = "";
       this.part = part;
       this.#show();

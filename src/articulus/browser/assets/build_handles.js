@@ -15,6 +15,7 @@
       this.target = new T.Object3D();
       this.needle = new T.ArrowHelper(UP, new T.Vector3(), 1, "#c2185b");
       this.needle.visible = false;
+      for (const part of [this.needle.line, this.needle.cone]) Object.assign(part, { renderOrder: 2 }).material.depthTest = false; // seen through the body
       this.target.add(this.needle);
       stage.scene.add(this.target);
     }

@@ -13,6 +13,7 @@ import numpy as np
 from articulus.browser.building.checking import Checked, check
 from articulus.browser.building.document import KINDS, TYPED, Document, new_text
 from articulus.browser.export import BUILD_SCRIPTS, page_of
+from articulus.browser.recording import lanes, recording
 from articulus.browser.viewer.session import ViewerSession
 from articulus.browser.web import MessageError
 from articulus.dynamics.mechanism import Mechanism
@@ -25,7 +26,14 @@ from articulus.model.files.toml.values import nothing_attached
 from articulus.model.mechanism import Description, LoopJoint, Pose
 from articulus.model.mechanism.numbers import values_of
 from articulus.model.mechanism.pose import quaternion_of
+from articulus.simulation.running.calls import simulate
 
+LONGEST_RUN = 60.0
+"""Longest run [s]."""
+STEP = 1e-3
+"""Step of runs [s]."""
+SAMPLES = 1000
+"""About so many samples of a run are kept."""
 LONGEST_TEXT = 4_000_000
 """Characters of a text that a page may send."""
 
@@ -87,6 +95,8 @@ class BuildSession:
                 return self._view.answer(message)
             case {"do": "state"}:
                 return self._state()
+            case {"do": "run", "q": list(q), "seconds": float() | int() as seconds}:
+                return {"run": self._run(q, float(seconds))}
             case {"do": "edit", "edits": list(edits), "what": str(what)} if all(
                 isinstance(e, dict) for e in edits
             ):
@@ -144,6 +154,27 @@ class BuildSession:
         if PurePath(name).suffix.lower() != ".toml":
             raise InputError(f"{name[:80]}: expected a .toml file; `articulus view` shows the others")
         return text
+
+    def _run(self, q: list[Any], seconds: float) -> dict[str, Any]:
+        """Return what the mechanism does when it is let go at a position: with its components, limits and contacts, commands zero."""
+        mechanism = self._checked.mechanism
+        if mechanism is None:
+            raise InputError("There is no mechanism yet: mend what is wrong first.")
+        if not 0 < seconds <= LONGEST_RUN:
+            raise InputError(f"found {seconds:.6g} s; expected more than 0 and at most {LONGEST_RUN:.0f} s")
+        every = max(1, round(seconds / STEP) // SAMPLES)
+        rows = max(1, round(seconds / STEP / every))
+        run = simulate(
+            mechanism,
+            rows * every * STEP,
+            q0=q,
+            components=mechanism.components(),
+            limits=True,
+            contacts=bool(mechanism.description.equipment.collisions),
+            step=STEP,
+            sample=every * STEP,
+        )
+        return recording(lanes(run)[0])
 
     # what the page knows
 
