@@ -187,6 +187,31 @@ def one_state(effort: Effort) -> Iterator[Measurement]:
     )
 
 
+def one_gradient(effort: Effort) -> Iterator[Measurement]:
+    """Yield a prepared call of all derivatives of forward dynamics about one state, beside one call of Pinocchio's."""
+    model = _chain(7)
+    state = [np.ascontiguousarray(x[0]) for x in model.states(1)]
+    prepared = model.mechanism.kernel("derivatives").bind(*state)
+    prepared()
+    calls = [Contender("prepared call", prepared)]
+    row = partial(
+        Measurement, "derivatives of forward dynamics, one state, prepared call", model.nv, unit="us",
+        bar=FigureLimit(1.0, at_least=False, unit="us"),
+    )  # fmt: skip
+    if not peers.pinocchio():
+        (time,) = race(calls, effort.seconds)
+        yield row(ours_us=time, value=time, note=NO_PINOCCHIO)
+        return
+    theirs = _twin(model).call("computeABADerivatives", *state)
+    gap = difference(list(prepared.outputs[:2]), [np.array(x) for x in theirs()[:2]])
+    if not gap <= AGREE:
+        yield row(failed=True, note=differs(gap))
+        return
+    time, other = race([*calls, Contender("computeABADerivatives", theirs)], effort.seconds)
+    name = "Pinocchio computeABADerivatives"
+    yield row(ours_us=time, peer=name, peer_us=other, value=time, note=f"agree to {gap:.0e}; by q, v and tau")
+
+
 def _single_rows(
     model: Model, state: Sequence[Array], ways: Sequence[tuple], effort: Effort
 ) -> Iterator[Measurement]:

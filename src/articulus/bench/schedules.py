@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
+from articulus.bench import peers
 from articulus.bench.models import chain
 from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import Effort
@@ -16,6 +18,7 @@ from articulus.parallel import (
     SegmentedChain,
     TaskGraph,
     Team,
+    Timing,
     cp_misf,
     df_ihs,
     measure,
@@ -73,19 +76,26 @@ def schedules(effort: Effort) -> Iterator[Measurement]:
 
 
 def distribution(effort: Effort) -> Iterator[Measurement]:
-    """Yield the time of a prepared call of forward dynamics within which 99.9 % are done, in a pinned thread."""
-    for name in ("rrc7", "cat215b"):
-        arm = load(name)
+    """Yield the time of a prepared call of forward dynamics within which 99.9 % are done, in a pinned thread; 7 revolutes beside Pinocchio."""
+    count, model = 10_000 if effort.quick else 1_000_000, chain(7)
+    for name, arm in (("7 revolutes", model.mechanism), ("rrc7", load("rrc7")), ("cat215b", load("cat215b"))):
         x = np.full(arm.nv, 0.1)
-        call = arm.kernel("forward_dynamics").bind(x, x, x, out=np.zeros(arm.nv))
-        found = measure(call, 10_000 if effort.quick else 1_000_000, 2000)
-        fastest, worst = 1e6 * found.quantile(0.0), 1e6 * found.worst
-        yield Measurement(
-            f"one prepared call of {name}, 99.9 % within",
-            arm.nv,
-            1e6 * found.quantile(0.999),
-            note=f"fastest {fastest:.2g} us, worst {worst:.3g} us, {int(found.stolen.sum())} calls stolen by the system",
-        )
+        found = measure(arm.kernel("forward_dynamics").bind(x, x, x, out=np.zeros(arm.nv)), count, 2000)
+        ours, told = 1e6 * found.quantile(0.999), _spread(found)
+        row = partial(Measurement, f"one prepared call of {name}, 99.9 % within", arm.nv, ours)
+        if arm is model.mechanism and peers.pinocchio():
+            theirs = measure(peers.Pinocchio(model).call("aba", x, x, x), count, 2000)
+            late = 1e6 * theirs.quantile(0.999)
+            yield row("Pinocchio aba", late, value=late / ours, note=f"{told}; Pinocchio: {_spread(theirs)}")
+        else:
+            yield row(note=told)
+
+
+def _spread(found: Timing) -> str:
+    return (
+        f"fastest {1e6 * found.quantile(0.0):.2g} us, worst {1e6 * found.worst:.3g} us, "
+        f"{int(found.stolen.sum())} of {len(found.seconds)} calls stolen by the system"
+    )
 
 
 def threads(effort: Effort) -> Iterator[Measurement]:

@@ -58,6 +58,7 @@ def sections(quick: bool) -> list[BenchSection]:
         BenchSection("derivatives", rows.derivatives),
         BenchSection("linear models", first.linear_models),
         BenchSection("one state", rows.one_state),
+        BenchSection("derivatives about one state", rows.one_gradient),
         BenchSection("growth", rows.growth),
         BenchSection("rollouts", runs.rollouts),
         BenchSection("two threads", runs.two_threads),
