@@ -27,6 +27,7 @@ LONG = (
     "park_interaction",
     "recursive_inversion",
     "reduced_regulator",
+    "space_crane",
     "spatial_chain",
     "spinning_beam",
     "srms_handling",
