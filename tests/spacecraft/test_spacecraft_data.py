@@ -11,7 +11,7 @@ from scipy.special import lpmv
 
 from articulus import spacecraft as sc
 from articulus.errors import InputError
-from articulus.spacecraft.harmonics import from_unnormalized, potential
+from articulus.spacecraft.harmonics import from_unnormalized, potential, potential_and_gradient
 
 RNG = np.random.default_rng(7)
 
@@ -90,11 +90,33 @@ def test_high_degrees_stay_finite_at_the_pole() -> None:
     assert np.isfinite(np.array(slope)).all()
 
 
+def test_gradient_is_that_of_legendre_functions() -> None:
+    """Differences of the potential by Legendre functions; finite and along the axis on it."""
+    rng = np.random.default_rng(5)
+    rows = [(n, m, *rng.normal(size=2)) for n in range(6) for m in range(n + 1)]
+    x = ca.SX.sym("x", 3)
+    f = ca.Function("f", [x], list(potential_and_gradient(x, 6.4e6, rows)))
+    for p in (np.array([4e6, -5e6, 3.5e6]), np.array([-6e6, 2e6, -4e6])):
+        value, slope = f(p)
+        assert float(value) == pytest.approx(legendre_potential(p, 6.4e6, rows), rel=1e-12)
+        h = 100.0
+        difference = [
+            (legendre_potential(p + h * e, 6.4e6, rows) - legendre_potential(p - h * e, 6.4e6, rows))
+            / (2 * h)
+            for e in np.eye(3)
+        ]
+        # central differences: (h / r)^2 times n^2, and rounding 1e-16 r / h
+        np.testing.assert_allclose(np.array(slope).ravel(), difference, atol=2e-8 * np.abs(difference).max())
+    _, slope = f([0, 0, 7e6])
+    assert np.isfinite(np.array(slope)).all()
+
+
 def test_zonal_coefficients() -> None:
     """The acceleration of J2, printed in every textbook."""
     mu, R, J2 = 3.986004415e14, 6378136.3, 1.0826e-3
     x = ca.SX.sym("x", 3)
-    slope = ca.Function("a", [x], [ca.gradient(sc.GravityField.zonal(mu, R, J2).potential(x), x)])
+    field = sc.GravityField.zonal(mu, R, J2)
+    slope = ca.Function("a", [x], [field.potential_and_acceleration(x)[1]])
     p = np.array([4e6, -5e6, 3.5e6])
     r = np.linalg.norm(p)
     k = -1.5 * J2 * mu * R**2 / r**5

@@ -29,7 +29,7 @@ BATCH, LANES, RUNS = 256, 1024, 1000
 def orbits(effort: Effort) -> Iterator[Measurement]:
     """Yield a day under J2 to a millimeter: one orbit, and one of a batch."""
     s, day = orbit_day.ORBIT.state(), 86400.0
-    step = 150.0
+    step = 160.0
 
     def fly(count: int) -> Callable[[], sc.OrbitRun]:
         r, v = np.tile(s.position, (count, 1)), np.tile(s.velocity, (count, 1))

@@ -8,11 +8,15 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-import casadi as ca
 from casadi import SX
 
 from articulus.errors import Finding, InputError
-from articulus.spacecraft.harmonics import from_schmidt, from_unnormalized, potential
+from articulus.spacecraft.harmonics import (
+    from_schmidt,
+    from_unnormalized,
+    potential,
+    potential_and_gradient,
+)
 
 BUILT_IN = {"egm2008": "egm2008_5.gfc", "wmm2025": "wmm2025_6.cof"}
 """Files of the package, cut off at degree 5 and 6; whole files are given by their path."""
@@ -114,6 +118,12 @@ class GravityField:
         """Return the potential without its central term mu / r, of a position in the planet's axes, (3,) [m^2/s^2]; its gradient is the acceleration."""
         return self.mu / self.radius * potential(p, self.radius, self.rows)
 
+    def potential_and_acceleration(self, p: SX, *, central: bool = False) -> tuple[SX, SX]:
+        """Return `potential` and its gradient, (3,) [m/s^2], with the central term if asked for."""
+        rows = ((0, 0, 1.0, 0.0), *self.rows) if central else self.rows
+        value, slope = potential_and_gradient(p, self.radius, rows)
+        return self.mu / self.radius * value, self.mu / self.radius * slope
+
 
 @dataclass(frozen=True)
 class MagneticField:
@@ -165,9 +175,7 @@ class MagneticField:
             (n, m, from_schmidt(n, g + past * g1), from_schmidt(n, h + past * h1))
             for n, m, g, h, g1, h1 in self.rows
         ]
-        at = SX.sym("p", 3)
-        V = self.radius * potential(at, self.radius, rows)
-        return ca.substitute(-1e-9 * ca.gradient(V, at), at, p)
+        return -1e-9 * self.radius * potential_and_gradient(p, self.radius, rows)[1]
 
     def dipole(self) -> MagneticField:
         """Return the field of the first degree alone."""

@@ -21,13 +21,36 @@ def potential(p: SX, radius: float, rows: Coefficients) -> SX:
     The recursion is that of Cunningham, normalized: in Cartesian coordinates, stable and regular at the poles.
     Source: Cunningham 1970; Montenbruck & Gill 2000, section 3.2.4. Cost: about 8 n^2 operations.
     """
+    at = p / radius
+    w = 1 / ca.sumsqr(at)
+    return ca.sqrt(w) * _polynomial(at, w, rows)
+
+
+def potential_and_gradient(p: SX, radius: float, rows: Coefficients) -> tuple[SX, SX]:
+    """Return `potential` and its gradient, (3,) [1/m], by one quotient and one root, which the rest does not wait for.
+
+    With x = p / R and w = 1 / x^2 it is U = sqrt(w) P(x, w), and its gradient sqrt(w) (P_x - (P + 2 w P_w) w x) / R.
+    """
+    x, w = SX.sym("x", 3), SX.sym("w")
+    P = _polynomial(x, w, rows)
+    bracket = ca.gradient(P, x) - (P + 2 * w * ca.gradient(P, w)) * w * x
+    at, near = (
+        p * (1 / radius),
+        radius**2 / ca.sumsqr(p),
+    )  # CasADi makes quotients of products with 1 / y, none of those with c / y
+    P, bracket = ca.substitute([P, bracket], [x, w], [at, near])
+    root = ca.sqrt(near)
+    return root * P, (1 / radius) * root * bracket
+
+
+def _polynomial(p: SX, w: SX, rows: Coefficients) -> SX:
+    """Return the potential over sqrt(w), of a position in radii and w = 1 / p^2."""
     wanted = {(n, m): (c, s) for n, m, c, s in rows if c or s}
     if not wanted:
         return SX(0)
     degree, order = max(n for n, _ in wanted), max(m for _, m in wanted)
-    scale = radius / (p[0] ** 2 + p[1] ** 2 + p[2] ** 2)
-    x, y, z, shrink = p[0] * scale, p[1] * scale, p[2] * scale, radius * scale
-    V, W = ca.sqrt(shrink), SX(0)
+    x, y, z = p[0] * w, p[1] * w, p[2] * w
+    V, W = SX(1), SX(0)
     total = SX(0)
     for m in range(order + 1):
         if m:
@@ -42,7 +65,7 @@ def potential(p: SX, radius: float, rows: Coefficients) -> SX:
                 if n > m + 1:
                     b = math.sqrt((2 * n + 1) * (n + m - 1) * (n - m - 1) / ((n - m) * (n + m) * (2 * n - 3)))
                 here, before = (
-                    (a * z * here[0] - b * shrink * before[0], a * z * here[1] - b * shrink * before[1]),
+                    (a * z * here[0] - b * w * before[0], a * z * here[1] - b * w * before[1]),
                     here,
                 )
             if (n, m) in wanted:

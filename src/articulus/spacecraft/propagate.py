@@ -169,13 +169,10 @@ def _recurrence(method: Method, past: int, rate: ca.Function) -> Any:
 
 def _rate(field: GravityField | None, epoch: Epoch | None, third_bodies: bool, planet: Planet) -> ca.Function:
     """Return the rate of (position, velocity)."""
-    x, t, p = SX.sym("x", 6), SX.sym("t"), SX.sym("p", 3)
-    r2 = ca.sumsqr(x[:3])
-    acceleration = -(field or planet).mu / (r2 * ca.sqrt(r2)) * x[:3]
-    if field is not None:
-        R = epoch.earth_rotation(t, planet.rotation) if field.needs_orientation and epoch else SX.eye(3)
-        gradient = ca.substitute(ca.gradient(field.potential(p), p), p, ca.mtimes(R, x[:3]))
-        acceleration += ca.mtimes(R.T, gradient)
+    x, t = SX.sym("x", 6), SX.sym("t")
+    whole = field or GravityField("two bodies", planet.mu, planet.radius, ())
+    R = epoch.earth_rotation(t, planet.rotation) if whole.needs_orientation and epoch else SX.eye(3)
+    acceleration = ca.mtimes(R.T, whole.potential_and_acceleration(ca.mtimes(R, x[:3]), central=True)[1])
     if third_bodies and epoch:
         acceleration += third_body(x[:3], sun_position(epoch, t), SUN_MU)
         acceleration += third_body(x[:3], moon_position(epoch, t), MOON_MU)

@@ -105,10 +105,9 @@ class HarmonicGravity(Disturbance):
     def _pull_by_terms(self, s: Scope, body: Body, field: GravityField, center: SX, R_EG: SX) -> SX:
         """Apply all but the central term at a body's center of mass; return the force."""
         weight, pose = Weight.of(s, body), s.ask("pose", s.q, frames=[body.name])
-        R, p = pose[:3, :3], SX.sym("p", 3)
+        R = pose[:3, :3]
         away = ca.mtimes(R_EG, pose[:3, 3] + ca.mtimes(R, weight.com) - center)
-        of_p = field.potential(p)
-        value, slope = ca.substitute([of_p, ca.gradient(of_p, p)], [p], [away])
+        value, slope = field.potential_and_acceleration(away)
         force, potential = weight.mass * ca.mtimes(R_EG.T, slope), -weight.mass * value
         pull(s, body, weight, R, force, SX.zeros(3), potential)
         s.stores(weight.now(potential))
