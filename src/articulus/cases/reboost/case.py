@@ -66,13 +66,8 @@ def exact(name: str, s: Structure, push: np.ndarray, F: tuple | None, L: tuple |
     """Return what the sensors measure in the end: exponentials of structure, feedback and filter in normal modes."""
     modes = normal_modes(s, KEPT[name])
     X, k = modes.shapes, KEPT[name]
-<<<<<<< HEAD
     modal = SecondOrder(np.eye(k), X.T @ (s.D @ X), np.diag(modes.omega**2), X.T @ s.B, s.H @ X, s.H_rate @ X)
     m = modal.first_order()
-=======
-    D = X.T @ (s.D @ X)
-    m = SecondOrder(np.eye(k), D, np.diag(modes.omega**2), X.T @ s.B, s.H @ X, s.H_rate @ X).first_order()
->>>>>>> 8e4ac745 (Fields of spherical harmonics take one root and one quotient)
     G = np.zeros((m.B.shape[1], 2 * k)) if F is None else np.hstack([F[0] @ X, F[1] @ X])
     A, force, C = m.A - m.B @ G, np.concatenate([np.zeros(k), X.T @ push]), m.C
     if L is not None:
