@@ -33,6 +33,7 @@ def compute() -> dict:
         - flight(FIELD, epoch=EPOCH),
         "J2: drift of the node in ten days over that of the mean elements": drift_of_node(),
         "gravity gradient: frequency of pitch over the mean motion": pitch(),
+        "two free bodies 6 mm apart: place of one from the other after an orbit, less Hill's [m]": beside(),
     }
 
 
@@ -85,3 +86,46 @@ def pitch() -> float:
     k = np.flatnonzero(np.sign(rate[1:]) != np.sign(rate[:-1]))
     times = [run.t[i] - rate[i] * (run.t[i + 1] - run.t[i]) / (rate[i + 1] - rate[i]) for i in k[[0, 2]]]
     return float(2 * math.pi / (times[1] - times[0]) / orbit.rate)
+
+
+def beside() -> np.ndarray:
+    """Return where a body is from another after an orbit, radially, along and across, less the closed form of Hill's equations.
+
+    The orbit begins on x and lies in the plane of x and y.
+    """
+    m = art.Mechanism("pair", gravity=(0, 0, 0))
+    for name in "ab":
+        m.body(name, 10.0, (0, 0, 0), (1e-4, 1e-4, 1e-4)).joint(name, art.Free(), "ground", name)
+    orbit = sc.Orbit(7.0e6, planet=EARTH)
+    s, n = orbit.state(), orbit.rate
+    turn = np.array([0, 0, n])
+    q, v = m.neutral.copy(), np.zeros(m.nv)
+    apart = np.array([5e-3, 2e-3, 3e-3])
+    q[4:7], q[11:14] = s.position, s.position + apart
+    v[3:6], v[9:12] = s.velocity, s.velocity + np.cross(turn, apart)
+    apart, rate = (
+        q[11:14] - q[4:7],
+        v[9:12] - v[3:6] - np.cross(turn, q[11:14] - q[4:7]),
+    )  # as they are in doubles
+    run = art.simulate(
+        m,
+        5820.0,
+        q,
+        v,
+        components=[CentralGravity(mu=FIELD.mu)],
+        method="rk8",
+        step=20.0,
+        sample=5820.0,
+        outputs=(),
+    )
+    x, y, z = apart
+    vx, vy, vz = rate
+    t, S, C = run.t[-1], math.sin(n * run.t[-1]), math.cos(n * run.t[-1])
+    hill = [
+        (4 - 3 * C) * x + S / n * vx + 2 / n * (1 - C) * vy,
+        6 * (S - n * t) * x + y - 2 / n * (1 - C) * vx + (4 * S / n - 3 * t) * vy,
+        C * z + S / n * vz,
+    ]
+    radial = run.q[-1, 4:7] / np.linalg.norm(run.q[-1, 4:7])
+    axes = np.array([radial, np.cross([0, 0, 1], radial), [0, 0, 1]])
+    return axes @ (run.q[-1, 11:14] - run.q[-1, 4:7]) - hill
