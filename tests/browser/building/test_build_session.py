@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import json
 import math
@@ -10,6 +11,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,6 +22,7 @@ from articulus.browser.web import MessageError
 from articulus.cli.build import build_schema
 from articulus.errors import InputError, ModelError
 from articulus.model.files.toml.writer import write_toml
+from articulus.model.files.urdf.writer import write_urdf
 
 SCHEMA = functools.cache(build_schema)
 WORDS = st.sampled_from(
@@ -250,7 +253,7 @@ def test_the_file(tmp_path: Path) -> None:
     dropped = ask(page, do="open", name="../other.toml", text=page.document.text.replace("7", "8"))
     assert "mass = 8" in dropped["text"]
     assert dropped["undo"] == "opening other.toml"
-    assert "articulus view" in ask(page, do="open", name="x.urdf", text="<robot/>")["error"]
+    assert "expected a file of .toml" in ask(page, do="open", name="x.py", text="print()")["error"]
     with pytest.raises(InputError, match=r"expected a \.toml file"):
         session(tmp_path, "robot.urdf")
 
@@ -270,3 +273,21 @@ def test_a_run_is_that_of_simulate(tmp_path: Path) -> None:
         assert words in ask(page, do="run", q=q, seconds=seconds)["error"]
     edit(page, {"op": "set", "table": "body.arm", "key": "mass", "value": "-1"})
     assert "mend what is wrong" in ask(page, do="run", q=[1.0], seconds=1.0)["error"]
+
+
+def test_a_dropped_urdf_becomes_toml(tmp_path: Path) -> None:
+    """It is the same mechanism; a broken one changes nothing, and Undo brings back what was there."""
+    arm = art.load("two_link")
+    write_urdf(dataclasses.replace(arm.description, gravity=(0.0, 0.0, -9.81)), tmp_path / "arm.urdf")
+    urdf = (tmp_path / "arm.urdf").read_text()
+    page = session(tmp_path)
+    before = page.document.text
+    assert "lonk" in ask(page, do="open", name="a.urdf", text=urdf.replace("link", "lonk"))["error"]
+    assert page.document.text == before
+    state = ask(page, do="open", name="a.urdf", text=urdf)
+    assert [r for r in state["remarks"] if r["serious"]] == []
+    other = art.load(tmp_path / "arm.urdf")
+    q = np.linspace(0.1, 0.5, arm.nq)
+    new = art.load(state["text"])
+    np.testing.assert_allclose(new.mass_matrix(q), other.mass_matrix(q), rtol=1e-14, atol=1e-14)
+    assert ask(page, do="undo")["text"] == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -15,6 +16,7 @@ from articulus.browser.building.document import KINDS, TYPED, Document, new_text
 from articulus.browser.export import BUILD_SCRIPTS, page_of
 from articulus.browser.recording import lanes, recording
 from articulus.browser.viewer.session import ViewerSession
+from articulus.browser.viewer.source import TEXTS
 from articulus.browser.web import MessageError
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import ArticulusError, Finding, InputError, ModelError
@@ -23,6 +25,8 @@ from articulus.model.files.storage import load_bytes, load_text, write_text
 from articulus.model.files.toml.lines import key_lines, places
 from articulus.model.files.toml.reader import parse_toml
 from articulus.model.files.toml.values import nothing_attached
+from articulus.model.files.toml.writer import attached_files, toml_text
+from articulus.model.load import load
 from articulus.model.mechanism import Description, LoopJoint, Pose
 from articulus.model.mechanism.numbers import values_of
 from articulus.model.mechanism.pose import quaternion_of
@@ -51,7 +55,7 @@ class BuildSession:
 
     def __init__(self, path: Path | None, schema: Mapping[str, Any]):
         if path is not None and path.suffix.lower() != ".toml":
-            raise InputError(f"build: found '{path.name}'; expected a .toml file")
+            raise InputError(f"build: found '{path.name}'; expected a .toml file: drop others onto the page")
         self.path, self.schema = path, schema
         held = load_text(path) if path is not None and path.exists() else None
         name = path.name if path is not None else "model.toml"
@@ -151,9 +155,20 @@ class BuildSession:
         self.document.number += 1
 
     def _dropped(self, name: str, text: str) -> str:
-        if PurePath(name).suffix.lower() != ".toml":
-            raise InputError(f"{name[:80]}: expected a .toml file; `articulus view` shows the others")
-        return text
+        """Return the TOML text of a dropped file; one of another format is converted, without the meshes beside it."""
+        suffix = PurePath(name).suffix.lower()
+        if suffix == ".toml":
+            return text
+        if suffix not in TEXTS:
+            raise InputError(f"{name[:80]}: expected a file of {', '.join(TEXTS)}")
+        file: Any = io.StringIO(text)
+        file.name = PurePath(name).name
+        description = load(file).description
+        if attached_files(description):
+            raise InputError(
+                f"{name[:80]}: found shapes or modes that need files of their own; expected a model that one text holds"
+            )
+        return toml_text(description)
 
     def _run(self, q: list[Any], seconds: float) -> dict[str, Any]:
         """Return what the mechanism does when it is let go at a position: with its components, limits and contacts, commands zero."""
