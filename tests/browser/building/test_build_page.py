@@ -200,6 +200,14 @@ def test_what_is_impossible_is_said_where_it_is_and_nothing_is_lost(browser: Any
         page.locator("#remarks .wrong").wait_for()
         assert "line 18" in page.locator("#remarks").inner_text()
         assert page.locator("#form-box").get_attribute("inert") is not None
+        markup = "<img src=x onerror=document.title=1>"
+        page.locator("#toml").fill(
+            CRANE.replace('"boom"', f'"{markup}"').replace("body.boom", f"body.'{markup}'")
+        )
+        assert eventually(
+            lambda: page.locator("#parts").get_by_role("button", name=markup, exact=True).count()
+        )
+        assert page.locator("#parts img, #tree img").count() == 0  # a name is taken literally
         page.locator("#toml").fill(CRANE.replace("boom", "jib"))
         assert eventually(
             lambda: page.locator("#parts").get_by_role("button", name="jib", exact=True).count()

@@ -291,3 +291,35 @@ def test_a_dropped_urdf_becomes_toml(tmp_path: Path) -> None:
     new = art.load(state["text"])
     np.testing.assert_allclose(new.mass_matrix(q), other.mass_matrix(q), rtol=1e-14, atol=1e-14)
     assert ask(page, do="undo")["text"] == before
+
+
+def test_ends_of_lines_stay(tmp_path: Path) -> None:
+    """A file of Windows keeps its line ends; the text that is typed has plain ones."""
+    place = tmp_path / "new.toml"
+    page = session(tmp_path)
+    lines = page.document.text.replace("\n", "\r\n").encode()
+    place.write_bytes(lines)
+    page = session(tmp_path)
+    assert ask(page, do="state")["saved"]
+    assert "\r" not in page.document.text
+    edit(page, {"op": "set", "table": "body.arm", "key": "mass", "value": "2.0"})
+    ask(page, do="save", force=False)
+    assert place.read_bytes() == lines.replace(b"mass = 1.0", b"mass = 2.0")
+
+
+def test_odd_texts(tmp_path: Path) -> None:
+    """Half a character is refused; an enormous text is told as its reader tells it."""
+    page = session(tmp_path)
+    before = page.document.text
+    assert "half a character" in ask(page, do="text", text="\ud800")["error"]
+    assert page.document.text == before
+    state = ask(page, do="text", text="a = [" + "1," * 1_100_000 + "]")
+    assert "lines and list entries" in state["remarks"][0]["found"]
+    assert state["parts"] is None
+    assert ask(page, do="undo")["text"] == before
+    assert (
+        "mass"
+        in edit(page, {"op": "rename", "kind": "body", "old": "arm", "new": "<b>arm</b>"})["parts"][
+            "body.<b>arm</b>"
+        ]["keys"]
+    )

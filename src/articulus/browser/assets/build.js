@@ -9,6 +9,7 @@
   const KINDS = [
     ["body", "Bodies"], ["joint", "Joints"], ["frame", "Frames"], ["loop", "Loops"], ["constraint", "Constraints"], ["coupling", "Couplings"], ["component", "Components"],
   ];
+  const MANY = 5000; // lines beyond which their numbers are one text
   const REST = 500; // time without a key after which a typed text is sent [ms]
 
   articulus.BuildPanel = class {
@@ -261,7 +262,9 @@
       }
       const bad = new Set(remarks.filter((r) => r.serious).map((r) => r.line));
       const count = this.text.value.split("\n").length;
-      this.gutter.replaceChildren(...Array.from({ length: count }, (_, k) => make("span", bad.has(k + 1) ? { className: "bad" } : {}, String(k + 1))));
+      const numbers = Array.from({ length: count }, (_, k) => k + 1);
+      if (count > MANY) this.gutter.textContent = numbers.join("\n");
+      else this.gutter.replaceChildren(...numbers.map((k) => make("span", bad.has(k) ? { className: "bad" } : {}, String(k))));
       this.gutter.scrollTop = this.text.scrollTop;
     }
 

@@ -70,7 +70,7 @@
     }
 
     #handle(handle, mode) {
-      if (!handle) return [];
+      if (!handle || handle.node) return []; // a place on a body that bends
       const button = (value, text) => {
         const b = make("button", { type: "button", "aria-pressed": String(mode === value) }, text);
         b.addEventListener("click", () => this.drag(mode === value ? "" : value));

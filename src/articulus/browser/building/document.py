@@ -104,6 +104,10 @@ class Document:
         """Take another text as the newest step; the same text is none."""
         if text == self.text:
             return
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise ModelError(Finding(self.name, f"half a character at place {error.start}", "text")) from None
         kept = self._steps[: self._at + 1]
         if what == TYPED == self.undo_name:
             kept = kept[:-1]

@@ -57,7 +57,8 @@ class BuildSession:
         if path is not None and path.suffix.lower() != ".toml":
             raise InputError(f"build: found '{path.name}'; expected a .toml file: drop others onto the page")
         self.path, self.schema = path, schema
-        held = load_text(path) if path is not None and path.exists() else None
+        self._line_end = "\n"
+        held = self._read() if path is not None and path.exists() else None
         name = path.name if path is not None else "model.toml"
         self.document = Document(new_text(PurePath(name).stem) if held is None else held, name, held)
         self._attached = _beside(path.parent) if path is not None else nothing_attached
@@ -110,9 +111,11 @@ class BuildSession:
             case {"do": "redo"}:
                 document.redo()
             case {"do": "text", "text": str(text)} if len(text) <= LONGEST_TEXT:
-                document.replace(text, TYPED)
+                document.replace(text.replace("\r\n", "\n"), TYPED)
             case {"do": "open", "name": str(name), "text": str(text)} if len(text) <= LONGEST_TEXT:
-                document.replace(self._dropped(name, text), f"opening {PurePath(name).name[:60]}")
+                document.replace(
+                    self._dropped(name, text).replace("\r\n", "\n"), f"opening {PurePath(name).name[:60]}"
+                )
             case {"do": "save", "force": bool(force)}:
                 self._save(force)
             case _:
@@ -136,9 +139,16 @@ class BuildSession:
             self._checked = self._check()
             return True
 
+    def _read(self) -> str:
+        """Return the text of the file with plain ends of lines; how they are written is remembered for saving."""
+        assert self.path is not None
+        held = load_text(self.path)
+        self._line_end = "\r\n" if "\r\n" in held else "\n"
+        return held.replace("\r\n", "\n")
+
     def _on_disk(self) -> str | None:
         try:
-            return load_text(self.path) if self.path is not None else None
+            return self._read() if self.path is not None else None
         except ArticulusError:
             return None
 
@@ -150,7 +160,7 @@ class BuildSession:
         held = self._on_disk()
         if held is not None and held != self.document.saved and not force:
             raise InputError(f"{self.path.name} was changed by another program since it was read.")
-        write_text(self.path, self.document.text)
+        write_text(self.path, self.document.text.replace("\n", self._line_end))
         self.document.saved = self.document.text
         self.document.number += 1
 
