@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,11 +17,14 @@ from articulus.parallel import (
     iterate_asynchronously,
     mean_square_error,
     nonstrict_delays,
+    run_array,
     run_mesh,
     solve_systolic,
 )
 from articulus.parallel.neighborhood import BENCHMARK, run_machine
 from articulus.parallel.systolic_mesh import busiest
+
+PICTURES = Path(__file__).resolve().parents[2] / "docs" / "_static" / "theory"
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 9])
@@ -98,7 +102,8 @@ def test_mesh_shows_itself():
     arm = art.load("cat215b")
     root = ElementTree.fromstring(run_mesh(arm, np.zeros(4), np.zeros(4)).animation())
     ns = "{http://www.w3.org/2000/svg}"
-    assert len(root.findall(f"{ns}rect")) == 1 + 4 + 10
+    cells = [box for box in root.findall(f"{ns}rect")[1:] if "opacity" not in box.attrib]
+    assert len(cells) == 4 + 10
     assert "c43" in [t.text for t in root.findall(f"{ns}text")]
 
 
@@ -187,3 +192,63 @@ def test_asynchronous_questions_are_refused():
         contraction(np.ones((2, 3)))
     with pytest.raises(InputError):
         iterate_asynchronously(lambda i, x: 0.0, np.zeros(2), -1, 0)
+
+
+def shown_texts(picture: str) -> list[str]:
+    """Return the texts of an animated picture, each as often as it appears."""
+    return [t.text or "" for t in ElementTree.fromstring(picture).iter("{http://www.w3.org/2000/svg}text")]
+
+
+@pytest.mark.parametrize("variant", ["lu", "qr"])
+def test_solver_shows_itself(variant):
+    n, rng = 4, np.random.default_rng(0)
+    A = rng.normal(size=(n, n))
+    run = solve_systolic(A @ A.T + n * np.eye(n), rng.normal(size=n), variant)
+    texts = shown_texts(run.animation(0.5))
+    # every cell that computes finds one ratio (or angle); the columns of the unit matrix follow those of A
+    assert texts.count("ratio" if variant == "lu" else "angle") == n * (n + 1) // 2
+    assert texts.count(f"cycle {run.cycles[0]}") == 1
+    places = [(w.row, w.column, w.begin) for w in run.work]
+    assert len(set(places)) == len(places)
+
+
+def test_array_shows_itself():
+    arm = random_arm(5, 5)
+    run = run_array(arm, *np.zeros((3, 5)))
+    texts = shown_texts(run.animation())
+    assert texts.count("force") == texts.count("moment") == 15
+    assert texts.count("factor") == sum(s.processors for s in run.steps if s.name == "factor") == 20
+    assert all(0 <= i <= j < 5 for s in run.steps for j, i in s.cells)
+
+
+def benchmark_run(elements: int = 3):
+    rng = np.random.default_rng(0)
+    shapes = {1: (3, 3), 2: (3,), 3: (3,), 4: (), 5: (), 6: (), 7: ()}
+    return run_machine(BENCHMARK, {k: rng.normal(size=(elements, *shape)) for k, shape in shapes.items()})
+
+
+def test_machine_with_two_networks_shows_itself():
+    run = benchmark_run()
+    texts = shown_texts(run.animation())
+    assert texts.count("T5") == 3 * 3  # in each stage of each element
+    assert texts[-1] == BENCHMARK[-1].name
+    assert sum(cycles for _, cycles in run.times) == run.cycles - 2
+    with pytest.raises(InputError, match="cycle_duration"):
+        run.animation(0.0)
+
+
+def pictures() -> dict[str, str]:
+    """Return the pictures of the page on parallel computation by name."""
+    arm = art.load("cat215b")
+    return {
+        "mesh": run_mesh(arm, np.zeros(4), np.zeros(4)).animation(),
+        "solver": solve_systolic(np.eye(3), np.ones(3)).animation(),
+        "array": run_array(arm, *np.zeros((3, 4))).animation(),
+        "machine": benchmark_run().animation(),
+    }
+
+
+def test_pictures_of_the_page_are_what_the_machines_draw():
+    """After a change of what is drawn they are written anew with `pictures`."""
+    for name, picture in pictures().items():
+        assert (PICTURES / f"{name}.svg").read_text() == picture, name

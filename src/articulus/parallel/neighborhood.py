@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from articulus.errors import InputError
+from articulus.parallel.animation import CellWork, animate
 from articulus.parallel.doubling import prefixes
 
 
@@ -256,10 +257,31 @@ class MachineRun:
     cycles : int
         With a pipeline of three stages: one cycle for each subtask, one more for a double transfer, one for each doubling of a
         recurrence, and two to empty the pipeline.
+    times : tuple of (str, int)
+        Subtasks in their order, and the cycles that each takes.
     """
 
     results: dict[str, np.ndarray]
     cycles: int
+    times: tuple[tuple[str, int], ...] = ()
+
+    def animation(self, cycle_duration: float = 1.0) -> str:
+        """Return an animated SVG picture: the stages of the pipeline, which all elements go through together, one cycle after the other.
+
+        Parameters
+        ----------
+        cycle_duration : float [s]
+            Time for which a cycle is shown.
+        """
+        elements = len(next(iter(self.results.values())))
+        work, begin = list[CellWork](), 1
+        for name, cycles in self.times:
+            for stage in range(FETCH_COMPUTE_STORE):
+                first, last = begin + stage, begin + stage + cycles - 1
+                work += [CellWork(row, stage, first, last, name) for row in range(elements)]
+            begin += cycles
+        cells = [(row, stage) for row in range(elements) for stage in range(FETCH_COMPUTE_STORE)]
+        return animate(cells, work, self.cycles, cycle_duration, ("fetch", "compute", "store"))
 
 
 def run_machine(order: Sequence[Subtask], inputs: Mapping[int, Any]) -> MachineRun:
@@ -284,7 +306,7 @@ def run_machine(order: Sequence[Subtask], inputs: Mapping[int, Any]) -> MachineR
             f"inputs: missing {sorted(missing)}, rows {sorted(sizes)}; expected all of one length"
         )
     results: dict[int, np.ndarray] = {}
-    cycles = FETCH_COMPUTE_STORE - 1
+    times: list[tuple[str, int]] = []
     for k, task in enumerate(order):
         held = [
             np.roll(given[o.number] if o.kind == "I" else results[o.number], -o.shift, axis=0)
@@ -292,11 +314,12 @@ def run_machine(order: Sequence[Subtask], inputs: Mapping[int, Any]) -> MachineR
         ]
         if task.macro:
             results[task.number], sweeps = _recurrence(task, held)
-            cycles += sweeps
+            times.append((task.name, sweeps))
         else:
             results[task.number] = np.array([COMPUTE[task.operation](*pair) for pair in zip(*held)])
-            cycles += 1 + is_double(order, k)
-    return MachineRun({f"T{n}": x for n, x in results.items()}, cycles)
+            times.append((task.name, 1 + is_double(order, k)))
+    cycles = FETCH_COMPUTE_STORE - 1 + sum(spent for _, spent in times)
+    return MachineRun({f"T{n}": x for n, x in results.items()}, cycles, tuple(times))
 
 
 def _recurrence(task: Subtask, held: list[np.ndarray]) -> tuple[np.ndarray, int]:

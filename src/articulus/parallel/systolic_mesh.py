@@ -13,12 +13,12 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-from xml.sax.saxutils import escape
 
 import numpy as np
 
 from articulus.errors import InputError
 from articulus.model.mechanism import value_of
+from articulus.parallel.animation import CellWork, animate
 from articulus.parallel.comparison import is_serial
 
 if TYPE_CHECKING:
@@ -126,29 +126,10 @@ class MeshRun:
         cycle_duration : float [s]
             Time for which a cycle is shown.
         """
-        n, size, last = len(self.M), 74, max(o.cycle for o in self.operations)
-        width, height = size * n + 20, size * (n + 1) + 40
-        parts = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" text-anchor="middle">',
-            f'<rect width="{width}" height="{height}" fill="white"/>',
-        ]
-        for row in range(n + 1):
-            for column in range(max(row, 1), n + 1):
-                left, top = 10 + size * (column - 1), 30 + size * row
-                parts.append(
-                    f'<rect x="{left + 4}" y="{top + 4}" width="{size - 8}" height="{size - 8}" rx="5" fill="#eef3f8" stroke="#333333"/>'
-                )
-        shown = [(f"cycle {c}", width / 2, 20.0, c, c) for c in range(1, last + 1)]
-        for o in self.operations:
-            x, y = 10 + size * (o.column - 0.5), 36 + size * (o.row + 0.5)
-            shown.append((o.name, x, y, o.cycle, o.cycle))
-        for text, x, y, begin, end in shown:
-            times = f"{(begin - 1) / last:.4f};{end / last:.4f}"
-            parts.append(
-                f'<text x="{x:g}" y="{y:g}" font-size="14" opacity="0">{escape(text)}<animate attributeName="opacity" '
-                f'calcMode="discrete" values="0;1;0" keyTimes="0;{times}" dur="{last * cycle_duration:g}s" repeatCount="indefinite"/></text>'
-            )
-        return "\n".join([*parts, "</svg>", ""])
+        n = len(self.M)
+        cells = [(row, column - 1) for row in range(n + 1) for column in range(max(row, 1), n + 1)]
+        work = (CellWork(o.row, o.column - 1, o.cycle, o.cycle, o.name) for o in self.operations)
+        return animate(cells, work, max(o.cycle for o in self.operations), cycle_duration)
 
 
 def chain_links(mechanism: Mechanism, q: Any) -> list[Link]:

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from articulus.errors import InputError, NumericalError
+from articulus.parallel.animation import CellWork, animate
 
 Value = float | None
 
@@ -34,12 +35,29 @@ class SolverRun:
         Largest number that leaves the array where zeros should: a check that it carries with it.
     cells : int
         Cells that compute; those that pass on the pivot row are besides n.
+    work : tuple of CellWork
+        What each cell does when: level and row of the matrix, from 0.
     """
 
     x: np.ndarray
     cycles: tuple[int, ...]
     residue: float
     cells: int
+    work: tuple[CellWork, ...] = ()
+
+    def animation(self, cycle_duration: float = 1.0) -> str:
+        """Return an animated SVG picture: which cell does what, one cycle after the other.
+
+        Rows of the picture are levels, a pivot each; columns are the rows of the array's input, the last of which holds the solution.
+
+        Parameters
+        ----------
+        cycle_duration : float [s]
+            Time for which a cycle is shown.
+        """
+        places = sorted({(each.row, each.column) for each in self.work})
+        heads = [f"row {k + 1}" for k in range(len(self.x))] + ["solution"]
+        return animate(places, self.work, max(each.end for each in self.work), cycle_duration, heads)
 
 
 class _Cell:
@@ -60,6 +78,14 @@ class _Cell:
         if self.rotate:
             return self.c * x + self.s * y, self.c * y - self.s * x
         return x, y + self.s * x
+
+    def doing(self) -> str:
+        """Return in a word what the last step was."""
+        if self.seen < self.pivot:
+            return "zero"
+        if self.seen == self.pivot:
+            return "angle" if self.rotate else "ratio"
+        return "rotates" if self.rotate else "adds"
 
     def _angle(self, x: float, y: float) -> None:
         if self.rotate:
@@ -97,17 +123,18 @@ def solve_systolic(A: Any, b: Any, variant: Literal["lu", "qr"] = "lu") -> Solve
     rotate = variant == "qr"
     rows = np.block([[A.T, np.eye(n), np.zeros((n, 1))], [-b[None], np.zeros((1, n)), np.ones((1, 1))]])
     width = 2 * n + rotate
-    out = _run(rows[:, :width], n, rotate)
+    out, work = _run(rows[:, :width], n, rotate)
     found = np.array([value for _, value in out[n : 2 * n]])
     scale = out[2 * n][1] if rotate else 1.0
     if rotate and abs(scale) < 1e-14 * np.abs(found).max(initial=0.0):
         raise NumericalError("systolic solver: the matrix is singular to rounding")
     residue = max((abs(value) for _, value in out[:n]), default=0.0)
-    return SolverRun(found / scale, tuple(cycle for cycle, _ in out[n : 2 * n]), residue, n * (n + 1) // 2)
+    cycles = tuple(cycle for cycle, _ in out[n : 2 * n])
+    return SolverRun(found / scale, cycles, residue, n * (n + 1) // 2, tuple(work))
 
 
-def _run(rows: np.ndarray, n: int, rotate: bool) -> list[tuple[int, float]]:
-    """Return what leaves at the bottom of the last level, with the cycle at whose beginning it does.
+def _run(rows: np.ndarray, n: int, rotate: bool) -> tuple[list[tuple[int, float]], list[CellWork]]:
+    """Return what leaves at the bottom of the last level, with the cycle at whose beginning it does, and what the cells do.
 
     Registers between cells are read at the beginning of a cycle and written at its end.
     """
@@ -115,6 +142,7 @@ def _run(rows: np.ndarray, n: int, rotate: bool) -> list[tuple[int, float]]:
     east: dict[tuple[int, int], Value] = {}
     south: dict[tuple[int, int], Value] = {}
     out: list[tuple[int, float]] = []
+    work: list[CellWork] = []
     cycle = 0
     while len(out) < rows.shape[1]:
         cycle += 1
@@ -128,12 +156,15 @@ def _run(rows: np.ndarray, n: int, rotate: bool) -> list[tuple[int, float]]:
                     continue
                 if k == j:
                     new_east[j, k] = y  # the row that has come this far is the pivot of its level
+                    work.append(CellWork(j, k, cycle, cycle, f"passes {i - j + 1}"))
                     continue
                 x = east.get((j, k - 1))
                 assert x is not None
-                new_east[j, k], new_south[j, k] = cells[j, k].step(x, y)
+                cell = cells[j, k]
+                new_east[j, k], new_south[j, k] = cell.step(x, y)
+                work.append(CellWork(j, k, cycle, cycle, cell.doing()))
         east, south = new_east, new_south
         last = south.get((n - 1, n))
         if last is not None:
             out.append((cycle + 1, last))
-    return out
+    return out, work

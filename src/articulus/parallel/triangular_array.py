@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from articulus.errors import InputError
+from articulus.parallel.animation import CellWork, animate
 from articulus.parallel.log_depth import ChainArrays, inverse_dynamics
 from articulus.parallel.segments import joint_numbers
 
@@ -39,12 +40,15 @@ class ArrayStep:
         That are in work.
     multiplications, additions : int
         Of each of them.
+    cells : tuple of (int, int)
+        Body and joint of each, from 0.
     """
 
     name: str
     processors: int
     multiplications: int
     additions: int
+    cells: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,26 @@ class ArrayRun:
         """
         chosen = [s for s in self.steps if not names or s.name.startswith(names)]
         return sum(s.multiplications for s in chosen), sum(s.additions for s in chosen)
+
+    def animation(self, step_duration: float = 1.0) -> str:
+        """Return an animated SVG picture: which processors work, one step after the other, and what the step is.
+
+        Rows are bodies, columns are joints. What is done once for each body is drawn in the first column.
+
+        Parameters
+        ----------
+        step_duration : float [s]
+            Time for which a step is shown.
+        """
+        n = len(self.M)
+        titles = [f"{s.name}: {s.multiplications} mul, {s.additions} add" for s in self.steps]
+        work = (
+            CellWork(j, i, k, k, s.name.split(",")[0].split(" ")[0])
+            for k, s in enumerate(self.steps, 1)
+            for j, i in s.cells
+        )
+        heads = [f"joint {i + 1}" for i in range(n)]
+        return animate([(j, i) for i in range(n) for j in range(i, n)], work, titles, step_duration, heads)
 
 
 def run_array(mechanism: Mechanism, q: Any, v: Any, tau: Any) -> ArrayRun:
@@ -106,8 +130,11 @@ class _Array:
         self.n, self.steps = chain.n, list[ArrayStep]()
         self._project(chain.steps(q), chain.masses)
 
-    def _step(self, name: str, processors: int, *costs: tuple[int, int]) -> None:
-        self.steps.append(ArrayStep(name, processors, *(sum(c[k] for c in costs) for k in range(2))))
+    def _step(self, name: str, cells: int | list[tuple[int, int]], *costs: tuple[int, int]) -> None:
+        """Note a step of the processors (body, joint), or of so many in the first column."""
+        at = tuple((j, 0) for j in range(cells)) if isinstance(cells, int) else tuple(cells)
+        multiplications, additions = (sum(c[k] for c in costs) for k in range(2))
+        self.steps.append(ArrayStep(name, len(at), multiplications, additions, at))
 
     def _project(self, X: Array, masses: Array) -> None:
         """Find the orientation of every body by doubling, and bring axis, distance to the next body and inertia into common axes."""
@@ -134,17 +161,17 @@ class _Array:
 
     def inertia_matrix(self) -> Array:
         """Return the inertia matrix, all columns at the same time."""
-        n, count = self.n, self.n * (self.n + 1) // 2
+        n = self.n
         cells = [(j, i) for i in range(n) for j in range(i, n)]
         P = self._distances()
-        self._step("acceleration", count, CROSS)
+        self._step("acceleration", cells, CROSS)
         V = {(j, i): np.cross(self.axis[i], P[j, i]) for j, i in cells}
-        self._step("force", count, SCALED, CROSS, SUM)
+        self._step("force", cells, SCALED, CROSS, SUM)
         F = {(j, i): self.mass[j] * V[j, i] + np.cross(self.axis[i], self.h[j]) for j, i in cells}
-        self._step("moment", count, MATRIX_VECTOR, CROSS, SUM)
+        self._step("moment", cells, MATRIX_VECTOR, CROSS, SUM)
         N = {(j, i): self.J[j] @ self.axis[i] + np.cross(self.h[j], V[j, i]) for j, i in cells}
         F, N = self._sums(F, N, P)
-        self._step("component", count, DOT)
+        self._step("component", cells, DOT)
         M = np.zeros((n, n))
         for j, i in cells:
             M[j, i] = M[i, j] = self.axis[j] @ N[j, i]
@@ -157,7 +184,7 @@ class _Array:
         step = 1
         while step < n:
             waiting = [(j, i) for j, i in P if j - step > i]
-            self._step("distance, doubled", len(waiting), SUM)
+            self._step("distance, doubled", waiting, SUM)
             P |= {(j, i): P[j, i] + P[j - step, i] for j, i in waiting}
             step *= 2
         return P
@@ -167,7 +194,7 @@ class _Array:
         n, step = self.n, 1
         while step < n:
             waiting = [(j, i) for j, i in F if j + step < n]
-            self._step("sum, doubled", len(waiting), SUM, SUM, SUM, CROSS)
+            self._step("sum, doubled", waiting, SUM, SUM, SUM, CROSS)
             N |= {
                 (j, i): N[j, i] + N[j + step, i] + np.cross(P[j + step, j], F[j + step, i])
                 for j, i in waiting
@@ -180,14 +207,14 @@ class _Array:
         """Return the solution of M x = b by LDL' without square roots, a step for each joint."""
         n, L, x = self.n, M.copy(), b.copy()
         for k in range(n - 1):
-            self._step("factor", (n - k - 1) * (n - k) // 2, (2, 1))
+            self._step("factor", [(j, i) for i in range(k + 1, n) for j in range(i, n)], (2, 1))
             share = L[k + 1 :, k] / L[k, k]
             x[k + 1 :] -= share * x[k]
             L[k + 1 :, k + 1 :] -= np.outer(share, L[k + 1 :, k])
             L[k + 1 :, k] = share
-        self._step("division", n, (1, 0))
+        self._step("division", [(j, j) for j in range(n)], (1, 0))
         x /= np.diag(L)
         for k in reversed(range(1, n)):
-            self._step("substitution", k, (1, 1))
+            self._step("substitution", [(j, j) for j in range(k)], (1, 1))
             x[:k] -= L[k, :k] * x[k]
         return x
