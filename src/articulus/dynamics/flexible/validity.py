@@ -57,7 +57,7 @@ def most_spins(d: Description, v: Array) -> dict[str, Array]:
         for b in d.bodies
         if b.modes is not None
         and b.modes.level != "consistent"
-        and (frequency := first_frequency(b.modes)) > 0
+        and (frequency := b.modes.first_frequency) > 0
     }
 
 
@@ -66,7 +66,7 @@ def spin(mechanism: HasVelocities, body: str, q: Array, v: Array, params: Mappin
     modes = next(b.modes for b in mechanism.description.bodies if b.name == body)
     assert modes is not None
     turn = mechanism.velocity(body, q, v, params=params)[..., :3]
-    return np.linalg.norm(turn, axis=-1) / first_frequency(modes)
+    return np.linalg.norm(turn, axis=-1) / modes.first_frequency
 
 
 def deflection_figure(body: str) -> str:
@@ -117,23 +117,9 @@ def look(
             )
 
 
-def first_frequency(modes: Modes) -> float:
-    """Return the first angular frequency above zero of the body held at its frame [rad/s]; 0 where there is none."""
-    root = np.linalg.cholesky(modes.ff + 1e-14 * np.trace(modes.ff) * np.eye(modes.count))
-    half = np.linalg.inv(root)
-    squares = np.linalg.eigvalsh(half @ modes.stiffness @ half.T)
-    stiff = squares[squares > 1e-10 * squares.max(initial=0.0)]
-    return float(np.sqrt(stiff.min(initial=np.inf))) if stiff.size else 0.0
-
-
 def _deflection(modes: Modes, eta: Array) -> Array:
-    mass = modes.rr0[3, 3]
-    places = np.array([np.zeros(3), *(s.position for s in modes.stations.values())])
-    com = np.array([modes.rr0[2, 4], modes.rr0[0, 5], modes.rr0[1, 3]]) / mass
-    about_com = modes.rr0[:3, :3] - mass * (com @ com * np.eye(3) - np.outer(com, com))
-    rod = np.sqrt(12 * max(np.linalg.eigvalsh(about_com)[-1], 0.0) / mass)
-    length = max(float(np.ptp(places, axis=0).max()), rod)
-    found = np.sqrt(np.maximum(np.einsum("...k,kl,...l->...", eta, modes.ff, eta), 0.0) / mass)
+    mass, length = modes.rr0[3, 3], modes.extent
+    found = np.sqrt(np.maximum(np.sum((eta @ modes.ff) * eta, axis=-1), 0.0) / mass)
     for station in modes.stations.values():
         found = np.maximum(found, np.linalg.norm(eta @ station.translation.T, axis=-1))
     return found / length if length > 0 else np.zeros_like(found)
@@ -142,7 +128,8 @@ def _deflection(modes: Modes, eta: Array) -> Array:
 def _rate(d: Description, body: str, v: Array) -> Array:
     """Return the sum of the sizes of the angular rates along the way from the ground to a body [rad/s]."""
     total = np.zeros(v.shape[:-1])
-    while body in {c.child for c in d.connections}:
+    inner = {c.child for c in d.connections}
+    while body in inner:
         c = d.inboard(body)
         at = d.v_slices[c.name]
         turns = np.flatnonzero(c.joint.rotational[: at.stop - at.start]) + at.start

@@ -155,6 +155,25 @@ class Modes:
                     f"modes: station '{name}' has shapes {shapes}; expected finite numbers of shapes {expected}"
                 )
 
+    @functools.cached_property
+    def first_frequency(self) -> float:
+        """The first angular frequency above zero of the body held at its frame [rad/s]; 0 where there is none."""
+        root = np.linalg.cholesky(self.ff + 1e-14 * np.trace(self.ff) * np.eye(self.count))
+        half = np.linalg.inv(root)
+        squares = np.linalg.eigvalsh(half @ self.stiffness @ half.T)
+        stiff = squares[squares > 1e-10 * squares.max(initial=0.0)]
+        return float(np.sqrt(stiff.min(initial=np.inf))) if stiff.size else 0.0
+
+    @functools.cached_property
+    def extent(self) -> float:
+        """The extent of the stations, or the length of a rod with the body's largest moment of inertia, whichever is more [m]."""
+        mass = self.rr0[3, 3]
+        places = np.array([np.zeros(3), *(s.position for s in self.stations.values())])
+        com = np.array([self.rr0[2, 4], self.rr0[0, 5], self.rr0[1, 3]]) / mass
+        about_com = self.rr0[:3, :3] - mass * (com @ com * np.eye(3) - np.outer(com, com))
+        rod = np.sqrt(12 * max(np.linalg.eigvalsh(about_com)[-1], 0.0) / mass)
+        return max(float(np.ptp(places, axis=0).max()), float(rod))
+
     @property
     def layout(self) -> list[tuple[str, str, tuple[int, ...]]]:
         """Station (empty for the body itself), name and shape of all arrays, in the order of `numbers`."""

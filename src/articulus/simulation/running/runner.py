@@ -258,7 +258,8 @@ class Runner:
         w = NoiseStreams(self.seed, len(self.x), self.engine.system.nw, self.first_run).at(
             np.append(np.arange(0, self.k, self.every), self.k)
         )
-        signals = self.outputs.signals(samples, self.p, w, self.times, self.h, self.single)
+        times = self.times
+        signals = self.outputs.signals(samples, self.p, w, times, self.h, self.single)
         status: Any = np.full(len(self.x), int(RunStatus.COMPLETE))
         for event in self.engine.events:
             if event.stop:
@@ -287,7 +288,7 @@ class Runner:
         )
         run = Run(
             self.mechanism,
-            self.times,
+            times,
             signals,
             status=RunStatus(int(status[0])) if self.single else status,
             failures=tuple(found),
