@@ -57,6 +57,7 @@ dist: $(VENV)/.core
 
 arm: $(VENV)/.test
 	$(BIN)/python tests/kernel/arm.py
+	$(BIN)/python tests/kernel/arm_package.py
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .

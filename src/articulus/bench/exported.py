@@ -1,10 +1,11 @@
-"""Row of exported C: forward dynamics of 7 revolutes, one state a call, beside Pinocchio's call from Python and CasADi's own C."""
+"""Rows of exports: C of forward dynamics of 7 revolutes beside Pinocchio's call from Python, and a step of a functional mock-up unit."""
 
 from __future__ import annotations
 
 import ctypes
+import importlib.util
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,11 +16,16 @@ from articulus.bench import peers
 from articulus.bench.models import Array, Model, chain
 from articulus.bench.row import FigureLimit, Measurement
 from articulus.bench.rows import AGREE, Effort, difference, differs, race_row
-from articulus.bench.timing import Contender
+from articulus.bench.timing import Contender, race
 from articulus.bridges.c import export_quantities
+from articulus.model.load import load
+from articulus.simulation.loop.components import ComputedTorque
+from articulus.simulation.running import Loop
 
 ROWS = 512
 """States that one turn computes, call by call."""
+UNIT_STEPS, CALL = 1000, 10
+"""Steps of a run of a unit, and of one call of it."""
 MANY = """
 void many(int n, const double *q, const double *v, const double *tau, double *vdot)
 {{
@@ -79,3 +85,44 @@ def _contender(model: Model, states: tuple[Array, ...], folder: Path) -> tuple[C
 
     run()
     return Contender("articulus, exported C", run, ROWS), result.copy()
+
+
+def unit_step(effort: Effort) -> Iterator[Measurement]:
+    """Yield a step of an arm with a sampled controller as a functional mock-up unit in FMPy's hands, over one of `simulate`."""
+    title = f"FMU, arm with sampled controller, one step of 1 ms, {CALL} a call, over simulate's"
+    if not (peers.compiler() and importlib.util.find_spec("fmpy")):
+        yield Measurement(title, 6, note="no C compiler, or FMPy (extra `fmi`) is not installed: skipped")
+        return
+    loop = Loop(load("puma600"), components=[ComputedTorque(kp=36, kd=12, period=0.002)])
+    start = [0.1] * 6
+    with TemporaryDirectory(prefix="articulus-bench-") as folder:
+        unit = _unit(loop.export_fmu(Path(folder) / "arm.fmu", start, step=1e-3), Path(folder))
+        run = partial(loop.simulate, UNIT_STEPS * 1e-3, start, step=1e-3, outputs=())
+        ours, simulate = race(
+            [Contender("unit", unit, UNIT_STEPS), Contender("simulate", run, UNIT_STEPS)], effort.seconds
+        )
+    yield Measurement(
+        title, 6, ours_us=ours, peer="simulate", peer_us=simulate, value=ours / simulate, bar=FigureLimit(3, at_least=False)
+    )  # fmt: skip
+
+
+def _unit(path: Path, folder: Path) -> Callable[[], None]:
+    """Return what runs a unit from its start through all steps."""
+    import fmpy
+    from fmpy.fmi3 import FMU3Slave
+
+    place = fmpy.extract(str(path), str(folder / "unit"))
+    told = fmpy.read_model_description(str(path))
+    unit = FMU3Slave(
+        guid=told.guid, unzipDirectory=place, modelIdentifier=told.coSimulation.modelIdentifier, instanceName="arm"
+    )  # fmt: skip
+    unit.instantiate()
+
+    def run() -> None:
+        unit.reset()
+        unit.enterInitializationMode(startTime=0.0)
+        unit.exitInitializationMode()
+        for k in range(0, UNIT_STEPS, CALL):
+            unit.doStep(k * 1e-3, CALL * 1e-3)
+
+    return run

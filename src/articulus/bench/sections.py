@@ -53,6 +53,7 @@ def sections(quick: bool) -> list[BenchSection]:
         BenchSection("forward dynamics", rows.forward),
         BenchSection("forward dynamics against generated C", rows.generated_c),
         BenchSection("exported C", exported.c_export),
+        BenchSection("functional mock-up units", exported.unit_step),
         BenchSection("forward dynamics against MuJoCo", rows.mujoco),
         BenchSection("inverse dynamics, mass matrix", rows.inverse),
         BenchSection("derivatives", rows.derivatives),
