@@ -10,6 +10,7 @@ from articulus.simulation.loop.components.executive import Voter
 from articulus.simulation.loop.components.spacecraft import (
     AtmosphericDrag,
     AttitudeFilter,
+    AxisSlew,
     BDotDamping,
     ControlMomentGyro,
     DriftingGyro,
@@ -27,6 +28,7 @@ from articulus.simulation.loop.components.spacecraft import (
     MrpSteering,
     QuaternionFeedback,
     SchmittTrigger,
+    SlidingAttitude,
     SolarPressure,
     SpaceEnvironment,
     StarTracker,
@@ -83,8 +85,12 @@ SPACECRAFT: dict[type[Component], Callable[[str], Component]] = {
     MomentumManagement: lambda frame: MomentumManagement(frame, [[-1e-3] * 12] * 3, WHEELS[:3]),
     InertialPointing: lambda _: InertialPointing(),
     HillPointing: lambda _: HillPointing(),
+    AxisSlew: lambda _: AxisSlew((0.0, 0.0, 1.0), angle=0.5, duration=2.0),
     MrpFeedback: lambda frame: MrpFeedback(frame, inertia=(1.0, 1.0, 2.0), stiffness=0.2, damping=0.1),
     QuaternionFeedback: lambda frame: QuaternionFeedback(frame, stiffness=0.2, damping=0.1),
+    SlidingAttitude: lambda frame: SlidingAttitude(
+        frame, inertia=(0.2, 0.2, 0.2), slope=0.2, layer=2.0, disturbance=0.1
+    ),
     MrpSteering: lambda frame: MrpSteering(frame, linear=0.1, cubic=0.1, damping=0.1),
     TorqueAllocation: lambda _: TorqueAllocation("law.torque", AXES, WHEELS, damping=1e-3),
     GyroSteering: lambda _: GyroSteering("law.torque", AXES[:3], (*AXES[1:3], AXES[0]), 0.3, GYROS),
@@ -123,7 +129,10 @@ COMPANIONS: dict[type[Component], Callable[[str], tuple[Component, ...]]] = {
         StarTracker(frame, name="tracker", period=0.02),
         DriftingGyro(frame, 0.02, name="gyro"),
     ),
-    **{kind: lambda _: (InertialPointing(),) for kind in (MrpFeedback, QuaternionFeedback, MrpSteering)},
+    **{
+        kind: lambda _: (InertialPointing(),)
+        for kind in (MrpFeedback, QuaternionFeedback, MrpSteering, SlidingAttitude)
+    },
     MomentumManagement: lambda frame: (InertialPointing(), *_wheels(frame)),
     TorqueAllocation: lambda frame: (*_law(frame), *_wheels(frame)),
     GyroSteering: lambda frame: (*_law(frame), *_gyros(frame)),

@@ -16,6 +16,7 @@ from articulus.spacecraft.momentum import momentum_gains, station_matrices
 from articulus.spacecraft.orbit import Orbit, OrbitState, lvlh
 from articulus.spacecraft.planet import EARTH, Planet
 from articulus.spacecraft.propagate import OrbitRun, propagate
+from articulus.spacecraft.reaction import Reaction, reaction_bound
 from articulus.spacecraft.slosh import Slosh, Tank, add_tank
 from articulus.spacecraft.wheels import WHEELS, WheelData
 
@@ -33,6 +34,7 @@ __all__ = [
     "OrbitRun",
     "OrbitState",
     "Planet",
+    "Reaction",
     "Slosh",
     "Tank",
     "WheelData",
@@ -44,6 +46,7 @@ __all__ = [
     "potential",
     "precession",
     "propagate",
+    "reaction_bound",
     "station_matrices",
     "sun_position",
     "sunlight",

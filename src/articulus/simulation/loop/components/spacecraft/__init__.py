@@ -13,10 +13,11 @@ from articulus.simulation.loop.components.spacecraft.attitude_laws import (
     MrpFeedback,
     MrpSteering,
     QuaternionFeedback,
+    SlidingAttitude,
 )
 from articulus.simulation.loop.components.spacecraft.control_moment_gyro import ControlMomentGyro
 from articulus.simulation.loop.components.spacecraft.environment import SpaceEnvironment
-from articulus.simulation.loop.components.spacecraft.guidance import HillPointing, InertialPointing
+from articulus.simulation.loop.components.spacecraft.guidance import AxisSlew, HillPointing, InertialPointing
 from articulus.simulation.loop.components.spacecraft.harmonic_gravity import HarmonicGravity
 from articulus.simulation.loop.components.spacecraft.line_of_sight import LineOfSight
 from articulus.simulation.loop.components.spacecraft.magnetorquer import Magnetorquer
@@ -48,9 +49,11 @@ CONTROLLERS = (
     AttitudeFilter,
     InertialPointing,
     HillPointing,
+    AxisSlew,
     MrpFeedback,
     QuaternionFeedback,
     MrpSteering,
+    SlidingAttitude,
     TorqueAllocation,
     GyroSteering,
     SchmittTrigger,
@@ -64,6 +67,7 @@ DISTURBANCES = (HarmonicGravity, ThirdBodies, AtmosphericDrag, SolarPressure, Th
 __all__ = [
     "AtmosphericDrag",
     "AttitudeFilter",
+    "AxisSlew",
     "BDotDamping",
     "ControlMomentGyro",
     "DriftingGyro",
@@ -81,6 +85,7 @@ __all__ = [
     "MrpSteering",
     "QuaternionFeedback",
     "SchmittTrigger",
+    "SlidingAttitude",
     "SolarPressure",
     "SpaceEnvironment",
     "StarTracker",

@@ -13,7 +13,11 @@ from casadi import SX
 from articulus.model.mechanism.numbers import Number, Vector, as_number, as_numbers, convert, quantity
 from articulus.simulation.loop.component import Controller, Scope
 from articulus.simulation.loop.components.checks import at_least, positive, sampling, wrong
-from articulus.simulation.loop.components.spacecraft.attitude_error import errors, write_torque
+from articulus.simulation.loop.components.spacecraft.attitude_error import (
+    errors,
+    inertia_matrix,
+    write_torque,
+)
 from articulus.simulation.loop.components.tracking import two_signals
 from articulus.spacecraft.attitude import mrp_of_quaternion
 
@@ -160,3 +164,42 @@ class MrpSteering(AttitudeLaw):
         asked = s.number(self.linear) * sigma + s.number(self.cubic) * sigma**3
         wanted = -2 * W / ca.pi * ca.atan(asked * ca.pi / (2 * W))
         return -s.number(self.damping) * (rate - wanted)
+
+
+@dataclass(frozen=True)
+class SlidingAttitude(AttitudeLaw):
+    """Sliding mode: s = w + slope e, torque = feedforward - slope J e' - disturbance sat(s / layer), with e = 2 sign(q0) q; see `AttitudeLaw`.
+
+    Whatever disturbs the craft by less than `disturbance` about each axis leaves |s| within `layer`, and with it each component of e, the
+    error for small ones, within layer / slope. `articulus.spacecraft.reaction_bound` gives it for what flexible parts
+    do in a slew. It needs the inertia, of the craft with its flexible parts as if they were rigid.
+
+    Signals: `torque` on the craft, axes of the frame [N m], `error`, the angle that is missing [rad].
+
+    Notes
+    -----
+    Source: Dwyer, Karray & Kim 1989; Slotine & Li 1991, sections 7.1 and 7.2.
+    """
+
+    slope: Number = quantity("1/s", "rate at which errors die out", default=0.1)
+    layer: Number = quantity("rad/s", "s within which the torque is linear", default=1e-3)
+    disturbance: Number = quantity("N m", "largest disturbing torque about each axis", default=1.0)
+    name: str = "sliding_attitude"
+
+    type_name = "sliding_attitude"
+
+    def __post_init__(self) -> None:
+        convert(self, **dict.fromkeys(("slope", "layer", "disturbance"), as_number))
+        positive(self, slope=self.slope, layer=self.layer)
+        at_least(self, 0.0, disturbance=self.disturbance)
+        super().__post_init__()
+        if not self.inertia:
+            raise wrong(self, "inertia", "none", "3 moments, or 3 moments and 3 products")
+
+    def feedback(self, s: Scope, q: SX, rate: SX) -> SX:
+        sign, slope = ca.if_else(q[0] < 0, -1, 1), s.number(self.slope)
+        error, error_rate = 2 * sign * q[1:], sign * (q[0] * rate + ca.cross(q[1:], rate))
+        sliding = (rate + slope * error) / s.number(self.layer)
+        saturated = ca.fmax(ca.fmin(sliding, 1), -1)
+        J = inertia_matrix(s, self.inertia)
+        return -slope * ca.mtimes(J, error_rate) - s.number(self.disturbance) * saturated
