@@ -123,10 +123,10 @@ def page_of(
     template = string.Template(asset("player.html"))
     return template.substitute(
         title=html.escape(title),
-        policy=f"{policy(scripts)}; style-src {_hash(style)}",
+        policy=f"{policy(scripts)}; style-src {hash_of(style)}",
         style=style,
         scripts="\n".join(f"<script>{asset(script)}</script>" for script in scripts),
-        data=_json(
+        data=json_text(
             {
                 "title": title,
                 "runs": list(shown),
@@ -176,8 +176,8 @@ def policy(scripts: tuple[str, ...] = SCRIPTS) -> str:
 
     A page with panels that need a server may talk to that server and to nobody else.
     """
-    hashes = " ".join(_hash(asset(script)) for script in scripts)
-    connect = "" if scripts == SCRIPTS else "; connect-src 'self'"
+    hashes = " ".join(hash_of(asset(script)) for script in scripts)
+    connect = "; connect-src 'self'" if LIVE_SCRIPTS[0] in scripts else ""
     return f"default-src 'none'; script-src {hashes}; img-src data: blob:; media-src blob:{connect}"
 
 
@@ -187,11 +187,12 @@ def asset(name: str) -> str:
     return (files(__package__) / "assets" / name).read_text(encoding="utf-8")
 
 
-def _hash(text: str) -> str:
+def hash_of(text: str) -> str:
+    """Return what a Content-Security-Policy calls a script or a style."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _json(data: Any) -> str:
+def json_text(data: Any) -> str:
     """Return data as JSON that may be put inside a script element; numbers that JSON has not become null."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

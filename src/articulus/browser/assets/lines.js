@@ -13,7 +13,7 @@
     }
 
     // curves: [{name, x, values, color, dash}], color the name of one of the style sheet; levels: [{at, text}]; about, unit, note: texts;
-    // reach: least and greatest size that are drawn.
+    // reach: least and greatest size that are drawn; across: unit of a linear x; free: whether a linear y need not show zero.
     show(data) {
       this.data = data;
       this.about.textContent = this.about.title = data.about;
@@ -35,7 +35,7 @@
       pen.textBaseline = "top";
       if (unit !== "-") pen.fillText(unit, x + w - 4, y + 3);
       pen.textBaseline = "bottom";
-      pen.fillText(this.log ? "rad/s" : "s", x + w - 4, y + h - 2);
+      pen.fillText(this.log ? "rad/s" : (this.data.across ?? "s"), x + w - 4, y + h - 2);
       this.inside(pen, this.box, () => {
         for (const level of levels) this.#level(pen, level);
         for (const curve of curves) this.#draw(pen, curve);
@@ -49,8 +49,9 @@
     }
 
     #values(all, y, h) {
-      const [low, high] = all.length ? [Math.min(0, ...all), Math.max(0, ...all)] : [0, 1];
-      const pad = 0.06 * (high - low) || 1;
+      const zero = this.data.free ? [] : [0];
+      const [low, high] = all.length ? [...zero, ...all].reduce(([a, b], v) => [Math.min(a, v), Math.max(b, v)], [Infinity, -Infinity]) : [0, 1];
+      const pad = Math.max(0.06 * (high - low), 1e-6 * Math.abs(high)) || 1;
       return articulus.linearAxis([low - pad, high + pad], y + h, y);
     }
 
@@ -89,8 +90,23 @@
       pen.arc(this.across.at(nearest.curve.x[nearest.k]), this.up.at(nearest.value), 3.5, 0, 7);
       pen.fill();
       const x = nearest.curve.x[nearest.k];
-      const place = this.log ? `ω ${articulus.hertz(x)}` : `t ${articulus.text(x)} s`;
+      const place = this.log ? `ω ${articulus.hertz(x)}` : `t ${articulus.text(x)} ${this.data.across ?? "s"}`;
       return `${place}: ${nearest.curve.name} ${articulus.text(nearest.value)} ${this.data.unit === "-" ? "" : this.data.unit}`;
+    }
+
+    // A line at a place along x, which goes with the time; null for none.
+    at(x) {
+      this.now = x;
+      this.mark();
+    }
+
+    mark() {
+      super.mark();
+      if (!this.width || this.now === undefined || this.now === null) return;
+      const pen = this.canvas.getContext("2d"), px = this.across.at(this.now);
+      pen.strokeStyle = this.color("accent");
+      pen.lineWidth = 1.2;
+      this.line(pen, [[px, this.box.y], [px, this.box.y + this.box.h]]);
     }
 
     idle() {
