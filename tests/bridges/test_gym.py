@@ -16,6 +16,7 @@ from gymnasium.utils.env_checker import check_env  # noqa: E402
 
 from articulus.bridges.gym import (  # noqa: E402
     IDS,
+    film,
     make,
     make_vec,
     of_arrays,
@@ -238,3 +239,21 @@ def test_a_failed_game_is_told_once() -> None:
 def test_wrong_tasks_are_refused_with_the_field(wrong: dict) -> None:
     with pytest.raises(InputError, match=next(iter(wrong))):
         make(art.load("two_link"), **{"bounds": (-1.0, 1.0)} | wrong)
+
+
+def test_a_film_of_a_game(tmp_path) -> None:
+    """As many pictures as the game has at 25 a second, and the rewards of the same game played by hand."""
+    env = gymnasium.make("articulus/CartPole-v0")
+    push = np.full(env.action_space.shape, 0.1)
+    gained = film(env, lambda seen: push, tmp_path / "game.png", seed=3, max_moves=6)
+    data = (tmp_path / "game.png").read_bytes()
+    assert data.startswith(b"\x89PNG")
+    duration = env.unwrapped.task.duration
+    assert data.count(b"fcTL") == len(range(0, 7, max(1, round(1 / (25 * duration)))))
+    env.reset(seed=3)
+    assert gained == pytest.approx(sum(env.step(push)[1] for _ in range(6)), rel=1e-12)
+    for given in ({"path": tmp_path / "game.gif"}, {"path": tmp_path / "g.png", "max_moves": 0}):
+        with pytest.raises(InputError, match="film"):
+            film(env, lambda seen: push, **given)
+    with pytest.raises(InputError, match="one environment of ours"):
+        film(object(), lambda seen: push, tmp_path / "g.png")

@@ -3,6 +3,7 @@
 from typing import Any
 
 from articulus.bridges.gym.environment import Environment, VectorEnvironment
+from articulus.bridges.gym.film import film
 from articulus.bridges.gym.registered import IDS, register_all
 from articulus.bridges.gym.task import ArrayFunction, GymTask, MoveSymbols, of_arrays
 
@@ -38,6 +39,7 @@ __all__ = [
     "GymTask",
     "MoveSymbols",
     "VectorEnvironment",
+    "film",
     "make",
     "make_vec",
     "of_arrays",
