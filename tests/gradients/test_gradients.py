@@ -8,7 +8,16 @@ import articulus as art
 from articulus.errors import InputError, UnsupportedOperation
 from articulus.model.mechanism.numbers import value_of
 from articulus.simulation.gradients import ALL_FIGURES, Final, Largest, Mean, Rms
-from articulus.simulation.loop.components import PD, PID, GroundContact, JointFriction, WhiteNoise
+from articulus.simulation.loop.components import (
+    PD,
+    PID,
+    BearingFriction,
+    GroundContact,
+    JointFriction,
+    PrescribedForce,
+    Table,
+    WhiteNoise,
+)
 from articulus.structure import beam_body
 from closed_zoo import four_bar
 
@@ -146,6 +155,58 @@ def test_friction_has_a_gradient():
     )
     found = check(loop, Final("q.elbow"), lambda r: r.q[-1, 1], ("mu", "m1"), 0.3, *START, step=1e-3)
     assert abs(found["mu"]) > 1e-3
+
+
+def test_every_number_of_friction_has_a_gradient():
+    """Bristles through sticking, break-away and sliding: none of the six derivatives is zero, each is that of differences."""
+    m = art.Mechanism("rod").body("rod", mass=2.0, com=(0, 0, -0.5), inertia=(0.17, 0.17, 0.01))
+    m.joint("pin", art.Revolute(axis=(0, 1, 0)), "ground", "rod")
+    p = art.Parameter
+    bristles = JointFriction(
+        "pin", coulomb=p("coulomb", 1.0), static=p("static", 1.5), stiffness=p("stiffness", 300.0), damping=p("damping", 2.0),
+        stribeck_speed=p("stribeck", 0.05), viscous=p("viscous", 0.3),
+    )  # fmt: skip
+    push = PrescribedForce("pin", Table([0.0, 1.0, 2.0], [0.0, 6.0, -2.0]))
+    names = ("coulomb", "static", "stiffness", "damping", "stribeck", "viscous")
+    found = check(
+        art.Loop(m, None, [push, bristles]),
+        Final("q.pin"),
+        lambda r: r.q[-1, 0],
+        names,
+        1.5,
+        [0.0],
+        [0.0],
+        step=1e-3,
+    )
+    assert min(abs(found[name]) for name in names) > 1e-6
+
+
+def test_friction_that_holds_has_a_gradient():
+    """A rod that never slides rests where its bristles are bent: q = load / stiffness, and coulomb bends them by creeping."""
+    m = art.Mechanism("rod", gravity=(0, 0, 0)).body("rod", mass=2.0, inertia=(0.5, 0.5, 0.5))
+    m.joint("pin", art.Revolute(axis=(0, 1, 0)), "ground", "rod")
+    bristles = JointFriction(
+        "pin",
+        coulomb=art.Parameter("coulomb", 5.0),
+        stiffness=art.Parameter("stiffness", 300.0),
+        damping=20.0,
+    )
+    loop = art.Loop(m, None, [PrescribedForce("pin", (1.0,)), bristles])
+    found = check(
+        loop, Final("q.pin"), lambda r: r.q[-1, 0], ("coulomb", "stiffness"), 1.0, [0.0], [0.0], step=1e-3
+    )
+    assert found["stiffness"] == pytest.approx(-1.0 / 300.0**2, rel=0.3)
+    assert abs(found["coulomb"]) > 1e-7
+
+
+def test_friction_under_load_has_a_gradient():
+    bearing = BearingFriction(
+        "elbow", friction=art.Parameter("mu", 0.2), deflection=art.Parameter("give", 1e-2), radius=0.05, damping=art.Parameter("lag", 1e-2),
+        preload=art.Parameter("press", 5.0), lag=5e-3,
+    )  # fmt: skip
+    names = ("mu", "give", "lag", "press")
+    found = check(art.Loop(pendulum(), gains(), [bearing]), Final("q.elbow"), lambda r: r.q[-1, 1], names, 0.3, *START, step=1e-3)  # fmt: skip
+    assert min(abs(found[name]) for name in names) > 1e-8
 
 
 def test_turning_body_with_contact():
