@@ -19,8 +19,8 @@ UNITS = ("kg", *("kg m",) * 3, *("kg m^2",) * 6)
 TERMS = ("armature", "damping", "coulomb", "offset")
 """What a joint may have beside the inertia of the bodies: forces along its acceleration, its velocity, the sign of its velocity
 and 1."""
-ROWS = 128
-"""States whose regressors are kept at a time where their products are summed: they stay in the cache."""
+ROWS = 512
+"""States whose regressors are kept at a time where their products are summed: few calls, and they stay in the cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +101,8 @@ class Regression:
         if plain:
             parts = [np.empty((ROWS, x.shape[1])) for x in states]
             go = kernel.bind(*parts, out=np.empty((ROWS, self.mechanism.nv, inertial)))
+        sums = [np.zeros((n - begin, n - begin)) for begin in begins]
+        room = [np.empty((min(ROWS, len(states[0])), n - begin)) for begin in begins]
         with one_thread():
             for first in range(0, len(states[0]), ROWS):
                 part = [x[first : first + ROWS] for x in states]
@@ -112,10 +114,11 @@ class Regression:
                 else:
                     Y = self.matrix(*part)
                 for joint, begin in enumerate(begins):
-                    rows = Y[:, joint, begin:]
-                    total[begin:, begin:] += (
-                        rows.T @ rows.copy()
-                    )  # of a copy: the plain product is faster than the symmetric one here
+                    rows = room[joint][: len(Y)]
+                    rows[:] = Y[:, joint, begin:]
+                    sums[joint] += rows.T @ rows  # of whole rows: half of a symmetric product is computed
+        for begin, found in zip(begins, sums):
+            total[begin:, begin:] += found
         return total
 
     def values(self) -> np.ndarray:
