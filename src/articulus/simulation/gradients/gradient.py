@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ import casadi as ca
 import numpy as np
 
 from articulus.errors import InputError, UnsupportedOperation, did_you_mean
+from articulus.kernel import Kernel
 from articulus.simulation.gradients.adjoint import adjoint, states_at
 from articulus.simulation.gradients.expressions import expression
 from articulus.simulation.gradients.figures import Figure, Final
@@ -128,6 +130,11 @@ class FigureExpression:
     derivative: ca.Function
     work: bool
 
+    @functools.cached_property
+    def native_code(self) -> Kernel:
+        """Value and derivatives as native code."""
+        return compile_columns(self.derivative)
+
     @classmethod
     def of(cls, system: System, figure: Figure) -> FigureExpression:
         """Return the expression of a figure; kept by the equations where it has a name."""
@@ -162,8 +169,7 @@ class FigureExpression:
         c, d = np.ascontiguousarray(states[:, :nc]), np.ascontiguousarray(states[:, nc:])
         t = steps.t0 + at * steps.h
         y, *by = (
-            np.reshape(x, (len(at), -1))
-            for x in compile_columns(self.derivative)(c, d, steps.p, w, t, np.full((), steps.h))
+            np.reshape(x, (len(at), -1)) for x in self.native_code(c, d, steps.p, w, t, np.full((), steps.h))
         )
         return y[:, 0], (np.hstack(by[:2]), by[2])
 

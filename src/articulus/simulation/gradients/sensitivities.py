@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ import casadi as ca
 import numpy as np
 
 from articulus.errors import InputError, did_you_mean
+from articulus.kernel import Kernel
 from articulus.simulation.gradients.expressions import expression
 from articulus.simulation.gradients.forward import Tangents, forward
 from articulus.simulation.gradients.step_nodes import compile_columns
@@ -80,6 +82,11 @@ class _Output:
     function: ca.Function
     work: bool
 
+    @functools.cached_property
+    def native_code(self) -> Kernel:
+        """Value and change as native code."""
+        return compile_columns(self.function)
+
     @classmethod
     def of(cls, system: System, name: str) -> _Output:
         """Return a signal; kept by the equations."""
@@ -121,5 +128,5 @@ class _Output:
             np.ascontiguousarray(found.states[:, system.nc :]),
         )
         t = steps.t0 + at * steps.h
-        y, change = compile_columns(self.function)(c, d, steps.p, w, t, np.full((), steps.h), dc, dd, dp)
+        y, change = self.native_code(c, d, steps.p, w, t, np.full((), steps.h), dc, dd, dp)
         return np.reshape(y[0], (samples, -1)), np.moveaxis(np.reshape(change, (rows, samples, -1)), 0, -1)
