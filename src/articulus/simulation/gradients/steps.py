@@ -20,8 +20,8 @@ from articulus.simulation.running.native_engine import NativeEngine
 from articulus.simulation.running.noise import NoiseStreams
 from articulus.simulation.running.runner import Runner
 
-CHUNK_BYTES = 1 << 24
-"""Memory that the derivatives of the steps of a chunk may take."""
+CHUNK_BYTES = 1 << 22
+"""Memory that the derivatives of the steps of a chunk may take: they are read again from the cache."""
 KEPT_BYTES = 1 << 28
 """Memory up to which an adjoint keeps all states of a run; beyond it those at the start of every chunk, from which it goes again."""
 
