@@ -295,8 +295,17 @@ def test_an_editor_and_the_page_share_the_file(browser: Any, tmp_path: Path) -> 
         fill(page, "mass", "4 kg")
         until(page, "4 kg")
         place.write_text(CRANE.replace("2 kg", "5 kg"))
-        page.wait_for_timeout(1200)
+        page.locator("#save").click()
+        page.locator("#fault").get_by_role("button", name="Load the file").wait_for()
         assert "4 kg" in text_of(page)
+        assert "5 kg" in place.read_text()
+        kept(page, "build_shared")
+        page.get_by_role("button", name="Load the file").click()
+        until(page, "5 kg")
+        page.locator("#undo").click()
+        until(page, "4 kg")
+        page.locator("#save").click()
+        assert eventually(lambda: "4 kg" in place.read_text())
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])

@@ -246,6 +246,8 @@ def test_the_file(tmp_path: Path) -> None:
     assert "# by hand" in page.document.text
     edit(page, {"op": "set", "table": "body.arm", "key": "mass", "value": "7"})
     place.write_text("# another\n")
+    assert not page.look_at_file()
+    assert "mass = 7" in page.document.text  # unsaved work stays
     assert "changed by another program" in ask(page, do="save", force=False)["error"]
     assert place.read_text() == "# another\n"
     assert ask(page, do="save", force=True)["saved"]

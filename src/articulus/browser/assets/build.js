@@ -163,9 +163,12 @@
       clearTimeout(this.timer);
       if (this.text.value !== this.state.text && !(await this.ask("text", { text: this.text.value }))) return;
       if ((await this.ask("save", { force })) || force || !this.fault.textContent.includes("another program")) return;
-      const over = make("button", { type: "button" }, "Save over it");
-      over.addEventListener("click", () => this.save(true));
-      this.fault.append(" ", over);
+      const answer = (text, done) => {
+        const button = make("button", { type: "button" }, text);
+        button.addEventListener("click", done);
+        return button;
+      };
+      this.fault.append(" ", answer("Save over it", () => this.save(true)), " ", answer("Load the file", () => this.ask("reload")));
     }
 
     // Take a state over; an older one than that shown comes too late.

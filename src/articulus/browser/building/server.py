@@ -11,7 +11,7 @@ from articulus.browser.viewer.server import LOOK, ViewerServer
 from articulus.browser.viewer.source import Source
 from articulus.browser.web import Access
 
-CHANGES = ("edit", "undo", "redo", "text", "open", "save")
+CHANGES = ("edit", "undo", "redo", "text", "open", "save", "reload")
 
 
 class BuildServer(ViewerServer):

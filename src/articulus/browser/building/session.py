@@ -116,6 +116,8 @@ class BuildSession:
                 document.replace(
                     self._dropped(name, text).replace("\r\n", "\n"), f"opening {PurePath(name).name[:60]}"
                 )
+            case {"do": "reload"} if (held := self._on_disk()) is not None:
+                self._take(held)
             case {"do": "save", "force": bool(force)}:
                 self._save(force)
             case _:
@@ -126,18 +128,20 @@ class BuildSession:
         return self._state()
 
     def look_at_file(self) -> bool:
-        """Take over what an editor has written to the file, as a step that can be undone; return whether there was something."""
+        """Take over what an editor has written to the file, unless there is unsaved work; return whether there was something."""
         with self._lock:
             held = self._on_disk()
-            if held is None or held == self.document.saved:
+            if held is None or held == self.document.saved or not self.document.is_saved:
                 return False
-            clean = self.document.is_saved
-            self.document.saved = held
-            if clean:
-                self.document.replace(held, "the change of the file")
-            self.document.number += 1
+            self._take(held)
             self._checked = self._check()
             return True
+
+    def _take(self, held: str) -> None:
+        """Take over what the file holds, as a step that can be undone."""
+        self.document.saved = held
+        self.document.replace(held, "the change of the file")
+        self.document.number += 1
 
     def _read(self) -> str:
         """Return the text of the file with plain ends of lines; how they are written is remembered for saving."""
