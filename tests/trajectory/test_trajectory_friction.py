@@ -7,7 +7,7 @@ import pytest
 
 import articulus as art
 from articulus.errors import DoubtfulResult, InputError
-from articulus.motion.trajectory import Plan, mesh_search, ode, plan, refine, solve_problem
+from articulus.motion.trajectory import Leg, Plan, mesh_search, ode, plan, plan_legs, refine, solve_problem
 from articulus.motion.trajectory.saddle import descent
 
 
@@ -137,7 +137,21 @@ def test_a_goal_that_a_motor_cannot_hold_is_told_before_the_search() -> None:
     """The weight of the outer link by hand; one iteration would tell nothing of it."""
     m = art.Mechanism("lift", gravity=(0, 0, -9.81))
     m.body("a", 2.0, (0.5, 0, 0), (0.1,) * 3).joint("ja", art.Revolute((0, 1, 0)), "ground", "a")
-    with pytest.warns(DoubtfulResult, match="holding still at the goal takes 1.96 of the limit of 'ja'"):
-        plan(
-            m, [np.pi / 2], [0.0], duration=1.0, torque_limit=5.0, iterations=1
-        )  # 2 kg * 9.81 * 0.5 m / 5 N m
+    asked = {"duration": 1.0, "torque_limit": 5.0, "iterations": 1}
+    needed = "holding still at the goal takes 1.96 of the limit of 'ja'"  # 2 kg * 9.81 * 0.5 m / 5 N m
+    with pytest.raises(InputError, match=f"{needed}.*hold=False searches"):
+        plan(m, [np.pi / 2], [0.0], **asked)
+    with pytest.raises(InputError, match=needed):
+        plan_legs(m, [np.pi / 2], [Leg([0.0], 1.0)], torque_limit=5.0)
+    with pytest.warns(DoubtfulResult, match=needed):
+        plan(m, [np.pi / 2], [0.0], hold=False, **asked)
+
+
+def test_a_goal_that_a_motor_cannot_hold_can_be_reached_from_below() -> None:
+    """Gravity brakes on the way up: the arm swings up with what its motor has, and is at rest for a moment."""
+    m = art.Mechanism("lift", gravity=(0, 0, -9.81))
+    m.body("a", 2.0, (0.5, 0, 0), (0.1,) * 3).joint("ja", art.Revolute((0, 1, 0)), "ground", "a")
+    with pytest.warns(DoubtfulResult, match="holding still at the goal takes 1.23"):
+        found = plan(m, [np.pi / 2], [0.0], duration=(0.5, 5.0), torque_limit=8.0, hold=False)
+    assert found.ok
+    assert abs(found.v[-1, 0]) < 1e-6

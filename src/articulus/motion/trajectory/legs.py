@@ -179,6 +179,7 @@ def plan_legs(
     iterations: int = 1000,
     time_limit: float = 600.0,
     options: dict[str, Any] | None = None,
+    hold: bool = True,
     **settings: Any,
 ) -> Itinerary:
     """Return the best motion through several legs, as one problem.
@@ -196,7 +197,7 @@ def plan_legs(
         Scheme of collocation, or "shooting".
     intervals : int or sequence of int
         Intervals of the first mesh of each leg.
-    error, overload, tolerance, iterations, time_limit, options
+    error, overload, tolerance, iterations, time_limit, options, hold
         As in `plan`.
     **settings
         More arguments of `plan` for all legs: cost, limits, obstacles, keep, conditions, actuators. Those of a leg take their place.
@@ -207,7 +208,7 @@ def plan_legs(
     tasks: list[Task] = []
     for k, leg in enumerate(legs):
         own = _task(leg, k, tasks[-1] if tasks else None, mechanism, q0, v0, {**settings, **leg.settings})
-        own.look_ahead()
+        own.look_ahead(hold)
         tasks.append(own)
     for a, b in itertools.pairwise(tasks):
         if a.mechanism.v_names != b.mechanism.v_names:

@@ -144,6 +144,7 @@ def plan(
     torque_rate_limit: Mapping[str, float] | float | None = None,
     v0: Any = None,
     goal_velocity: Any = None,
+    hold: bool = True,
     obstacles: Sequence[Any] = (),
     keep: Sequence[Any] = (),
     conditions: Sequence[Condition] = (),
@@ -192,6 +193,9 @@ def plan(
         At the start; at rest if not given.
     goal_velocity : velocities or "free"
         At the end; at rest if not given.
+    hold : bool
+        Refuse a goal at rest that the motors cannot hold. With False it is told in a warning only: some can be reached for a moment, from the side
+        from which gravity brakes.
     obstacles : sequence of Clear or Apart
         Obstacles and the hulls that keep away from them; hulls that keep away from each other.
     keep : sequence of OnLine, InBox or Facing
@@ -254,7 +258,7 @@ def plan(
         task = replace(task, via=_positions(mechanism, guess))
     if not isinstance(restarts, int | np.integer) or restarts < 0:
         raise InputError(f"restarts: found {restarts!r}; expected a whole number, 0 or more")
-    task.look_ahead()
+    task.look_ahead(hold)
     if scheme is None:  # friction that is stiff wants a scheme that damps
         scheme = "radau 3" if task.rubbing else "hermite_simpson"
     settings: dict[str, Any] = {"scheme": scheme, "intervals": intervals, "tolerance": tolerance}

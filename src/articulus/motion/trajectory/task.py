@@ -571,8 +571,8 @@ class Task:
                     "Plans do not support motions prescribed over time (Prescribed, PrescribedPoint) yet"
                 )
 
-    def look_ahead(self) -> None:
-        """Tell what can be told before a search: refuse a way that speed limits exclude, doubt a goal that motors cannot hold at rest."""
+    def look_ahead(self, hold: bool = True) -> None:
+        """Tell what can be told before a search: refuse a way that speed limits exclude, and (hold) a goal that motors cannot hold at rest."""
         c = self.columns
         lower, upper = np.full(c.size, -np.inf), np.full(c.size, np.inf)
         self._limits(lower, upper)
@@ -580,7 +580,7 @@ class Task:
         if not self.goals and not self.start_goals and not self._turning:
             self._require_time(last - self.first, upper[c.v], span(self.duration)[1])
         if not self.mechanism.constraint_names and not self.velocity_free and not self.last_velocity.any():
-            self._doubt_hold(last, lower[c.u], upper[c.u])
+            self._require_hold(last, lower[c.u], upper[c.u], hold)
 
     def _require_time(self, way: np.ndarray, speed: np.ndarray, duration: float) -> None:
         """Refuse a way that is longer than the limit of a speed times the longest duration."""
@@ -592,22 +592,25 @@ class Task:
                 f"within {duration:.4g} s; expected at least {abs(way[k]) / duration:.4g}, or {abs(way[k]) / speed[k]:.4g} s"
             )
 
-    def _doubt_hold(self, q: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> None:
-        """Warn of a goal at which a motor needs more than its limit to hold the mechanism at rest."""
+    def _require_hold(self, q: np.ndarray, lower: np.ndarray, upper: np.ndarray, hold: bool) -> None:
+        """Refuse a goal at which a motor needs more than its limit to hold the mechanism at rest, or warn of it."""
         m = self.mechanism
         rest = np.zeros(m.nv)
         forces = np.asarray(m.inverse_dynamics(q, rest, rest))
         names = [name.removeprefix("u.") for name in self._names()[self.columns.u]]
-        hold = forces[[m.v_names.index(name) for name in names]]
-        limit = np.where(hold > 0, upper, lower)
-        share = np.divide(hold, limit, out=np.full(len(hold), np.inf), where=limit != 0)
-        share[hold == 0] = 0.0
+        hold_forces = forces[[m.v_names.index(name) for name in names]]
+        limit = np.where(hold_forces > 0, upper, lower)
+        share = np.divide(hold_forces, limit, out=np.full(len(hold_forces), np.inf), where=limit != 0)
+        share[hold_forces == 0] = 0.0
         if share.max(initial=0.0) > 1 + ALLOWED:
             k = int(share.argmax())
-            doubtful(
-                f"plan: holding still at the goal takes {share[k]:.3g} of the limit of '{names[k]}' ({abs(hold[k]):.4g} N m or N of "
+            text = (
+                f"plan: holding still at the goal takes {share[k]:.3g} of the limit of '{names[k]}' ({abs(hold_forces[k]):.4g} N m or N of "
                 f"{abs(limit[k]):.4g}); expected a goal that the motors can hold, or larger limits. A motion that ends there does not stay"
             )
+            if hold:
+                raise InputError(f"{text}; hold=False searches for one all the same")
+            doubtful(text)
 
     def _require_closed(self, where: str, q: np.ndarray) -> None:
         """Refuse an end at which closed loops are open: they would stay so on the way."""
