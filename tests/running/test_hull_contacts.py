@@ -239,3 +239,23 @@ def test_capsule_beside_an_edge_touches_there() -> None:
     assert force[0] == pytest.approx(force[1], rel=1e-9)
     assert abs(force[2]) < 1e-9
     assert np.linalg.norm(force) == pytest.approx(2 * 1e4 * 1e-3**1.5, rel=1e-6)  # at both of its ends
+
+
+def test_edge_on_edge_pushes_across_both() -> None:
+    """Two roofs of 45 degrees, ridge across ridge at a depth d: each ridge is d / sqrt(2) behind the faces of the other, whose mean is 1 / sqrt(2) long."""
+
+    def roof(frame: str, turned: bool, up: int) -> ConvexHull:
+        rows = [(x, y, z * up) for x in (-0.2, 0.2) for y, z in ((-0.1, -0.1), (0.1, -0.1), (0.0, 0.0))]
+        return ConvexHull(frame, vertices=tuple((y, x, z) if turned else (x, y, z) for x, y, z in rows))
+
+    m = (
+        art.Mechanism("roofs", gravity=(0, 0, 0))
+        .body("b", 1.0, inertia=(0.01, 0.01, 0.01))
+        .joint("b", art.Free(), "ground", "b")
+    )
+    k, d = 1e5, 2e-3
+    contact = art.components.Contacts((roof("b", True, -1), roof("ground", False, 1)), k)
+    run = art.simulate(m, 1e-5, [1, 0, 0, 0, 0.03, -0.02, -d], components=[contact], step=1e-5)
+    expected = 2 * k * (d / np.sqrt(2)) ** 1.5 / np.sqrt(2)
+    np.testing.assert_allclose(run["contacts.force"][0][:3], [0, 0, expected], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(run["contacts.point"][0], [0.03, 0, -d / 2], atol=1e-9)
