@@ -135,7 +135,7 @@ def test_component(scratch: Scratch) -> None:
     module = LOOP.removeprefix("src/").replace("/", ".") + ".components"
     importing = f"from {module}.tether import Tether\n"
     scratch.enter(entry, f"from {module}.strain_sensor import StrainSensor\n", importing)
-    scratch.enter(entry, "DISTURBANCES = (\n", "    Tether,\n")
+    scratch.enter(entry, "DISTURBANCES: tuple[type[Component], ...] = (\n", "    Tether,\n")
     tests = "tests/loop/components"
     scratch.enter(f"{tests}/test_components.py", "from .support import Loop, floater, slider\n", importing)
     example = '    Tether: lambda: Tether("wrist", (9.0, 0.0, 3.0), length=1.0, stiffness=10.0),\n'
