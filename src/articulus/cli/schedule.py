@@ -39,6 +39,7 @@ def schedule(
     graph: Annotated[
         Path | None, typer.Option(help="Write the task graph in the language of Graphviz.")
     ] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a page with the charts of all, HTML.")] = None,
 ) -> None:
     """Schedule one step of integration on several processors: predicted times, speed-up, and how far from the best at most."""
     from articulus.model.files.storage import write_text
@@ -62,11 +63,12 @@ def schedule(
     table = new_table(
         title, "processors", "by", "step", "speed-up", "above the best at most", "checks between processors"
     )
-    best = None
+    best, found = None, []
     for m in numbers:
         best = cp_dt_misf(tasks, m, transfer)
         if seconds and not transfer:
             best = df_ihs(tasks, m, seconds)
+        found.append(best)
         table.add_row(
             str(m), best.method, f"{best.makespan:g}", f"{best.speedup:.3g}", f"{100 * best.error:.3g} %",
             f"{len(waits(best))} of {len(waits(best, all_of_them=True))}",
@@ -76,6 +78,10 @@ def schedule(
         best.save(chart)
     if graph is not None:
         write_text(graph, tasks.dot())
+    if report is not None:
+        from articulus.study.schedule_report import schedule_report
+
+        write_text(report, schedule_report(found, f"One step of {source} by {method}"))
 
 
 def _numbers(text: str) -> list[int]:
