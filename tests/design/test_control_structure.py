@@ -274,3 +274,18 @@ def test_approximations_are_no_worse_than_their_start():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert p.minimize(start, SequentialApproximations()).objective <= p.structure.mass(start[:4])
+
+
+def test_sweeps_of_limits_and_disturbances():
+    """Mean squares grow with the square of the disturbance: twice as much of it is a quarter of every limit."""
+    p = problem()
+    start = p.scaled_start(np.ones(4))
+    pushed = p.sweep("disturbance", [1.0, 2.0], start)
+    limits = p.with_limits(effort=0.005, response=2.5e-3)
+    alone = limits.minimize(pushed[0].x)
+    assert pushed[1].objective == pytest.approx(alone.objective, rel=1e-6)
+    assert pushed[0].objective < pushed[1].objective
+    loose = p.sweep("response", [1e-2, 2e-2], start)
+    assert loose[1].objective < loose[0].objective == pytest.approx(pushed[0].objective, rel=1e-6)
+    with pytest.raises(InputError, match="found no limit 'respons'"):
+        p.sweep("respons", [1.0], start)

@@ -120,3 +120,14 @@ sample = "10 ms"
     best = optimize(parse_study(text), {"stiffness": (200.0, 3000.0)}, Rms(lambda s: s["q"][0] - 0.2))
     assert best.start == pytest.approx([900.0])
     assert best.x[0] != pytest.approx(900.0, rel=1e-3)
+
+
+def test_sweep_of_a_parameter_is_a_design_for_each_value(loop):
+    problem = CoDesign(loop, {"kd": (200.0, 5000.0)}, Rms("q.hook"), (), 0.5, settings=RUN)
+    swept = problem.sweep("payload", [5.0, 20.0])
+    alone = optimize(
+        loop, {"kd": (200.0, 5000.0)}, Rms("q.hook"), t_end=0.5, samples=[{"payload": 20.0}], **RUN
+    )
+    assert swept[1].objective == pytest.approx(alone.objective, rel=1e-5)
+    with pytest.raises(InputError, match="did you mean 'payload'"):
+        problem.sweep("paylod", [1.0])

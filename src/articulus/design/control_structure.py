@@ -204,6 +204,28 @@ class ControlStructure:
             problem = dataclasses.replace(self, gains=self.natural_gains(rows[0, : self.sizes]))
         return best_of(problem.program, rows, method or QuadraticSteps())
 
+    def sweep(
+        self, name: str, values: Sequence[float], start: np.ndarray, method: Minimizer | None = None
+    ) -> list[Optimum]:
+        """Return the lightest designs for values of one limit, or of a factor of all disturbances where `name` is "disturbance"; each begun at the one before.
+
+        Parameters
+        ----------
+        name : str
+        values : sequence of floats
+        start : array, (variables,)
+        method : Minimizer
+        """
+        out: list[Optimum] = []
+        for value in values:
+            if name == "disturbance":
+                pushed = dataclasses.replace(self.structure, W=self.structure.W * value)
+                problem = dataclasses.replace(self, structure=pushed)
+            else:
+                problem = self.with_limits(**{name: value})
+            out.append(problem.minimize(out[-1].x if out else start, method))
+        return out
+
     def natural_gains(self, sizes: np.ndarray) -> np.ndarray:
         """Return gains with which each measured output alone, as it moves without control, uses up the effort, (controls, measured)."""
         if self.measured is None:

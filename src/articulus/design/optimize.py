@@ -147,18 +147,23 @@ class CoDesign:
         rows = self._starts(program, starts, seed) if isinstance(starts, int) else np.atleast_2d(starts)
         return best_of(program, rows, method or QuadraticSteps(tolerance=1e-8))
 
-    def sweep(self, name: str, limits: Sequence[float], method: Minimizer | None = None) -> list[Optimum]:
-        """Return the best designs for values of one limit, each begun at the one before: a front of objective against that limit."""
-        if name not in (known := [x.name for x in self.subject_to]):
+    def sweep(self, name: str, values: Sequence[float], method: Minimizer | None = None) -> list[Optimum]:
+        """Return the best designs for values of one limit, or of a parameter that is no variable, such as the size of a disturbance; each begun at the one before."""
+        known = [x.name for x in self.subject_to]
+        others = [p for p in self.loop.parameters if p not in self.variables]
+        if name not in (*known, *others):
             raise InputError(
-                f"sweep: found no limit '{name}'; expected {', '.join(known)}; {did_you_mean(name, known)}"
+                f"sweep: found no limit '{name}'; expected {', '.join((*known, *others))}; {did_you_mean(name, [*known, *others])}"
             )
         out: list[Optimum] = []
-        for limit in limits:
-            changed = tuple(
-                dataclasses.replace(x, limit=limit) if x.name == name else x for x in self.subject_to
-            )
-            problem = dataclasses.replace(self, subject_to=changed)
+        for value in values:
+            if name in known:
+                limits = tuple(
+                    dataclasses.replace(x, limit=value) if x.name == name else x for x in self.subject_to
+                )
+                problem = dataclasses.replace(self, subject_to=limits)
+            else:
+                problem = dataclasses.replace(self, samples=tuple({**s, name: value} for s in self.samples))
             out.append(problem.minimize(1 if not out else out[-1].x[None], method=method))
         return out
 

@@ -1,4 +1,7 @@
-"""A backhoe's boom up and down, as in two experiments: friction from simulated noisy records, and what a model without dry friction does."""
+"""A backhoe's boom up and down, as in two experiments: friction from simulated noisy records, and what a model without dry friction does.
+
+A demonstration: motions, noise and smoothing were chosen with results in view, so that the numbers say what the method can do, not what it will do.
+"""
 
 import dataclasses
 import warnings
