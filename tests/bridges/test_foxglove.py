@@ -202,3 +202,18 @@ def test_a_feed_sends_what_is_new() -> None:
     with feed.polling(read):
         assert polled.wait(20)
     assert [scene for _, scene in sent[began : began + 3]] == [True, False, False]
+
+
+def test_a_study_is_followed(tmp_path, monkeypatch) -> None:
+    from typer.testing import CliRunner
+
+    from articulus.cli import app
+
+    sent: list[RunPart] = []
+    monkeypatch.setattr(foxglove.LiveFeed, "send", lambda self, part: sent.append(part))
+    text = 'schema = 1\n[study]\nname = "swing"\nmodel = "two_link"\n[run]\nt_end = 0.05\nstep = 1e-3\n'
+    (tmp_path / "study.toml").write_text(text)
+    done = CliRunner().invoke(app, ["run", str(tmp_path / "study.toml"), "--foxglove", "0", "--no-report"])
+    assert done.exit_code == 0, done.output
+    assert np.concatenate([part.t for part in sent])[0] == 0.0
+    assert all(part.q.shape == (len(part.t), 2) for part in sent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import warnings
 from pathlib import Path
@@ -33,6 +34,12 @@ def run(
             "--loops", help="Form in which loops are closed, in place of the study's, such as minimal."
         ),
     ] = None,
+    foxglove: Annotated[
+        int | None,
+        typer.Option(
+            help="Port of this computer on which Foxglove may look on, such as 8765; the run keeps to real time."
+        ),
+    ] = None,
 ) -> None:
     """Run a study: write results and a report, check what it demands; exit with 1 if a check or the run fails."""
     from articulus.study import Files, read_study, run_study
@@ -45,8 +52,14 @@ def run(
     if resume:
         state = "goes on from" if files.checkpoint.exists() else "starts anew: there is no checkpoint"
         notes.print(f"{read.name}: {state} {files.checkpoint}", soft_wrap=True)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), contextlib.ExitStack() as held:
         warnings.simplefilter("ignore", DoubtfulResult)  # the table of figures says it
+        if foxglove is not None:
+            from articulus.bridges.foxglove import LivePlayer
+
+            player = held.enter_context(LivePlayer(foxglove))
+            notes.print(f"{read.name}: look on at ws://localhost:{player.port}", soft_wrap=True)
+            held.enter_context(player.follow(speed=1.0))
         outcome = run_study(read, files.results.parent, resume=resume, report=report)
     _print_outcome(outcome, files, report)
     if not outcome.ok:
