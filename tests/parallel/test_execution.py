@@ -25,6 +25,7 @@ from articulus.parallel import (
     run_schedule,
     team_costs,
 )
+from articulus.parallel.limbs import TRUNK, limb_schedule, limbs_of_coordinates
 
 COSTS = TeamCosts(transfer=1e-7, piece=1e-8)
 
@@ -70,6 +71,67 @@ def test_several_outputs_and_signs():
         expected = [np.array(z).squeeze() for z in function([0.3, -0.2], 2.0)]
         for a, b in zip(found, expected, strict=True):
             assert a == pytest.approx(b, rel=1e-15)
+
+
+def branched_arm() -> art.Mechanism:
+    """Return a hinge that carries two arms of two hinges and a lamp that does not move."""
+    m = art.Mechanism("branched", gravity=(1.0, -2.0, -9.81))
+    m.body("trunk", 2.0, com=(0.1, 0, 0), inertia=(1, 1, 1)).joint(
+        "turn", art.Revolute(), parent="ground", child="trunk"
+    )
+    m.body("lamp", 0.1, inertia=(0.1, 0.1, 0.1)).joint(
+        "held", art.Fixed(), parent="trunk", child="lamp", at=(0, 0, 1)
+    )
+    for side in ("left", "right"):
+        for k, parent in enumerate(("trunk", f"{side}0")):
+            m.body(f"{side}{k}", 1.0 + k, com=(0.2, 0.1, 0), inertia=(0.2, 0.3, 0.4))
+            m.joint(
+                f"{side} joint {k}",
+                art.Revolute(axis=(0, 1, 0)),
+                parent=parent,
+                child=f"{side}{k}",
+                at=(0.5, 0.2, 0),
+            )
+    return m
+
+
+def test_limbs_of_a_tree_and_of_modes():
+    for m, trunk in ((branched_arm(), 1), (art.load("hub_with_appendages", modes=6), 6)):
+        function = quantities.function(m.description, "forward_dynamics")
+        by_q, by_v = limbs_of_coordinates(m.description)
+        assert by_v.count(TRUNK) == trunk
+        assert len(by_q) == m.nq
+        with two() as both:
+            split = ThreadedFunction(function, both, COSTS, transfer=0.0, limbs_of=m)
+            if both.size == 2:
+                assert all(split.schedule.lanes)
+                assert split.waits <= 4
+                assert split.schedule.findings() == []
+            rng = np.random.default_rng(0)
+            for _ in range(20):
+                q = 0.1 * rng.normal(size=m.nq)
+                if m.nq > m.nv:  # the hub's quaternion is of unit length
+                    q[:4] /= np.linalg.norm(q[:4])
+                v, tau = rng.normal(size=(2, m.nv))
+                expected = m.forward_dynamics(q, v, tau)
+                assert split(q, v, tau)[0] == pytest.approx(expected, abs=1e-12 * np.abs(expected).max())
+
+
+def test_every_limb_has_one_processor():
+    graph = TaskGraph.of(
+        [1, 3, 2, 2, 1, 1, 1, 1], [(0, 1), (0, 2), (0, 3), (1, 4), (2, 4), (3, 4), (4, 5), (4, 6), (4, 7)]
+    )
+    found = limb_schedule(graph, [TRUNK, 0, 1, 2, TRUNK, 0, 1, 2], 2, 0.5)
+    assert found.findings() == []
+    for limb in range(3):
+        assert found.processor[1 + limb] == found.processor[5 + limb]
+    assert found.processor[0] == found.processor[4] == 0
+
+
+def test_a_chain_has_no_limbs():
+    m = mixed_chain(3, 0)
+    with two() as both, pytest.raises(InputError, match="has no limbs"):
+        ThreadedFunction(quantities.function(m.description, "forward_dynamics"), both, COSTS, limbs_of=m)
 
 
 def test_prediction_counts_pieces_and_transfers():

@@ -6,19 +6,23 @@ import itertools
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
 
 from articulus.errors import InputError, NumericalError
-from articulus.kernel import Pieces, PreparedCall, Team, TeamCall, instructions
+from articulus.kernel import Instructions, Pieces, PreparedCall, Team, TeamCall, instructions
 from articulus.kernel.graph import simplified
 from articulus.parallel.counts import FREE
 from articulus.parallel.grains import EACH, operation_graph
 from articulus.parallel.graph import TaskGraph
-from articulus.parallel.list_schedule import cp_dt_misf
+from articulus.parallel.limbs import limb_schedule, limb_tasks
+from articulus.parallel.list_schedule import cp_dt_misf, cp_misf
 from articulus.parallel.schedule import Schedule, waits
+
+if TYPE_CHECKING:
+    from articulus.dynamics.mechanism import Mechanism
 
 CALLS = 500
 """Calls of which the fastest counts."""
@@ -117,6 +121,8 @@ class ThreadedFunction:
         Measured if not given.
     transfer : float, optional
         Transfer time for the scheduler [s]: the schedule for it is taken, even if it is predicted to be slower than serial code.
+    limbs_of : Mechanism, optional
+        Tasks are the limbs of this mechanism (`limbs.limb_tasks`) in place of single operations; the function is one of its quantities.
 
     Attributes
     ----------
@@ -134,13 +140,24 @@ class ThreadedFunction:
     """
 
     def __init__(
-        self, function: ca.Function, team: Team, costs: TeamCosts | None = None, transfer: float | None = None
+        self,
+        function: ca.Function,
+        team: Team,
+        costs: TeamCosts | None = None,
+        transfer: float | None = None,
+        limbs_of: Mechanism | None = None,
     ):
         if not isinstance(function, ca.Function) or not function.is_a("SXFunction"):
             raise InputError(f"ThreadedFunction of {function!r}; expected an SX function")
         self.function = simplified(_dense(function))
         self.costs = team_costs(team) if costs is None else costs
-        rows, labels, graph = _fused_tasks(self.function)
+        code = instructions(self.function)
+        rows = [i for i, op in enumerate(code.op) if op not in FREE]
+        limbs: list[int] = []
+        if limbs_of is None:
+            labels, graph = _fused(code, rows)
+        else:
+            labels, graph, limbs = _limbs(limbs_of, self.function, code, rows)
         tasks: list[list[int]] = [[] for _ in range(len(graph))]
         for row, task in zip(rows, labels):
             tasks[task].append(row)
@@ -150,7 +167,11 @@ class ThreadedFunction:
         unit = self.serial_time / graph.work if graph.work else 0.0
         timed = graph.scaled(lambda t: t * unit)
         assumed = [self.costs.transfer * k for k in CAUTION] if transfer is None else [transfer]
-        schedules = [cp_dt_misf(timed, team.size, t) for t in assumed]
+        if limbs:
+            alone_too = [replace(cp_misf(timed, 1), processors=team.size)] if transfer is None else []
+            schedules = [limb_schedule(timed, limbs, team.size, assumed[0]), *alone_too]
+        else:
+            schedules = [cp_dt_misf(timed, team.size, t) for t in assumed]
         self.predicted, self.schedule = min(
             ((predicted_time(s, self.costs), s) for s in schedules), key=lambda found: found[0]
         )
@@ -245,13 +266,26 @@ def _dense(function: ca.Function) -> ca.Function:
     return ca.Function(function.name(), x, [ca.densify(y) for y in function.call(x)], *names)
 
 
-def _fused_tasks(function: ca.Function) -> tuple[list[int], list[int], TaskGraph]:
-    """Return the rows of the operations of a function, the task of each, and the graph of the tasks.
+def _limbs(
+    mechanism: Mechanism, function: ca.Function, code: Instructions, rows: list[int]
+) -> tuple[list[int], TaskGraph, list[int]]:
+    """Return the task of each operation, the graph of the tasks, and the limb of each task."""
+    every = limb_tasks(mechanism, function, code)
+    kinds = sorted({every[row] for row in rows})
+    labels = [kinds.index(every[row]) for row in rows]
+    graph = operation_graph(code, EACH)
+    number = _numbers(graph, labels)
+    limbs = [0] * len(kinds)
+    for kind, (limb, _) in enumerate(kinds):
+        limbs[number[kind]] = limb
+    return [number[label] for label in labels], graph.merge(labels), limbs
+
+
+def _fused(code: Instructions, rows: list[int]) -> tuple[list[int], TaskGraph]:
+    """Return the task of each operation, and the graph of the tasks: what could not run at the same time is put together.
 
     Sine and cosine of one argument are one task: they are computed together.
     """
-    code = instructions(function)
-    rows = [i for i, op in enumerate(code.op) if op not in FREE]
     first = {row: k for k, row in reversed(list(enumerate(rows)))}
     angles: dict[int, int] = {}
     labels = []
@@ -262,7 +296,7 @@ def _fused_tasks(function: ca.Function) -> tuple[list[int], list[int], TaskGraph
     number = _numbers(graph, labels)
     paired = graph.merge(labels)
     fused = paired.fusion()
-    return rows, [fused[number[label]] for label in labels], paired.merge(fused)
+    return [fused[number[label]] for label in labels], paired.merge(fused)
 
 
 def _numbers(graph: TaskGraph, labels: Sequence[int]) -> dict[int, int]:
