@@ -96,3 +96,15 @@ def test_the_manual_of_pages_with_a_program(browser: Any, tmp_path: Path) -> Non
         for part in ("Model", "arm", "hinge"):
             page.locator("#parts").get_by_role("button", name=part, exact=True).click()
             assert page.evaluate(UNTOLD) == []
+
+
+def test_the_manual_of_the_design_desk(browser: Any) -> None:
+    pytest.importorskip("websockets", reason="needs the extra view: pip install 'articulus[view]'")
+    from .viewer.served import looked_at
+
+    law = art.components.ComputedTorque(kp=art.Parameter("kp", 100.0), kd=8.0, target=[1, -0.6])
+    run = art.simulate(art.load("two_link"), 0.1, q0=[0, -0.8], controller=law, step=1e-3)
+    with looked_at(browser, run) as (page, _):
+        for tab in page.get_by_role("tab").all():
+            tab.click()
+            assert page.evaluate(UNTOLD) == []

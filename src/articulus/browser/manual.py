@@ -170,6 +170,49 @@ LIVE = (
         "Chooses input and output of the frequency response.",
         "desk.js",
     ),
+    Control(
+        ".chart summary",
+        "Charts",
+        "Opens or closes a chart.",
+        "charts.js",
+    ),
+    Control(
+        ".chart canvas",
+        "Chart",
+        "Shows the values at the pointer; maps of poles zoom with the wheel and shift when dragged.",
+        "charts.js",
+    ),
+    Control(
+        ".chart select",
+        "Choice of a chart",
+        "Chooses the command, the input or the output that the chart is about.",
+        "charts.js",
+    ),
+    Control(
+        "#tab-control details summary",
+        "Commands, Measured",
+        "Opens the list of signals that the controller commands and measures.",
+        "control.js",
+    ),
+    Control(
+        "#control-method",
+        "Method",
+        "Chooses how the controller is designed; its sentence stands below.",
+        "control.js",
+    ),
+    Control(
+        "#control-design",
+        "Design",
+        "Designs the controller and shows its charts and margins.",
+        "control.js",
+    ),
+    Control(
+        "#control-unsure",
+        "Uncertain",
+        "Chooses what is uncertain in the search for the worst case.",
+        "control.js",
+    ),
+    Control("#control-percent", "Up to [%]", "Sets how far it may be off, in percent.", "control.js"),
 )
 BUILD = (
     Control("#parts .quiet", "+ at a kind of part", "Adds a part of this kind; a body comes with its joint.", "build.js"),
