@@ -335,3 +335,13 @@ def test_an_unstable_plant_beside_a_sampled_sensor_is_no_fault_of_sampling() -> 
     with pytest.raises(art.NumericalError, match="a smaller step") as caught:
         art.simulate(arm, 1.0, q0=[0.5, 0.5], controller=stiff, components=[gyro])
     assert "multiplies" not in str(caught.value)
+
+
+def test_a_single_number_may_be_one_period_late() -> None:
+    """A shift register of one entry."""
+    q = ca.SX.sym("q")
+    late = Expression(ca.Function("law", [q], [-3.0 * q], ["q"], ["u"]), period=0.01, delays=(1,))
+    m = slider()
+    run = art.simulate(m, 0.1, q0=[0.3], v0=[0.2], controller=late)
+    u = -3.0 * run.q[::10, 0]
+    np.testing.assert_allclose(run["u"][::10, 0], np.append(u[0], u[:-1]), rtol=1e-12)

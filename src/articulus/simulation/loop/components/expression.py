@@ -85,7 +85,7 @@ class Expression(Controller):
         if not self.delays[k]:
             return value
         register = recall(s, f"input{k}", ca.repmat(value, self.delays[k], 1))
-        s.remember(f"input{k}", ca.vertcat(value, register[: -value.numel()]))
+        s.remember(f"input{k}", ca.vertcat(value, register)[: register.numel()])
         return register[-value.numel() :]
 
     def _rarely(self, s: Scope, u: SX) -> SX:

@@ -90,7 +90,7 @@ class Measured(Sensor):
         if not self.delay:
             return y
         register = recall(s, "register", ca.repmat(y, self.delay, 1))
-        shifted = ca.vertcat(y, register[: -y.numel()])
+        shifted = ca.vertcat(y, register)[: register.numel()]
         s.remember("register", shifted)
         return register[-y.numel() :]
 
