@@ -1,7 +1,7 @@
 """`make arm`, second half: the package itself on aarch64 in emulation: kernels, laws, cases. `python tests/kernel/arm_package.py [tests ...]`
 
 A root of Debian's arm64 packages (Python 3.11 and its libraries, by apt-get into a folder, nothing is installed) and wheels for aarch64 are put
-together below build/arm; qemu-aarch64-static runs that Python. Takes about 20 minutes of processor time. For Debian 12.
+together below build/arm; qemu-aarch64-static runs that Python. Takes, by estimate, 20 minutes of processor time or more. For Debian 12.
 """
 
 from __future__ import annotations
