@@ -408,6 +408,10 @@ def test_native_code_of_a_loop_of_many_components_equals_casadi() -> None:
     ]
     others = [PrescribedCommand("stick_motor", 3.0) if type(c) is PrescribedCommand else c for c in others]
     others = [LimitedFeedback("stick_motor", "t", 2.0) if type(c) is LimitedFeedback else c for c in others]
+    failing = SensorFailure(RateGyro("wrist", name="failing"), start=0.03, end=0.05, kind="bias", value=0.1)
+    others = [failing if type(c) is SensorFailure else c for c in others]
+    checked = CommandCheck("bucket_torque", -1.0, 1.0, 0.02, rate=30.0, delay=1)
+    others = [checked if type(c) is CommandCheck else c for c in others]
     loop = Loop(DIGGER, *others, *actuators.values())
     rng = np.random.default_rng(4)
     for function in (loop.system.rhs, *(u.function for u in loop.system.updates)):
