@@ -197,7 +197,7 @@ class Optimum:
         )
         lines += [f"  {n:<{width}} {v:.6g} {e}".rstrip() for n, v, e in zip(self.program.names, self.x, ends)]
         lines += [
-            f"  {n}: {100 * (1 + g):.4g} % of its limit"
+            f"  {n}: {100 * abs(g):.4g} % {'beyond' if g > 0 else 'inside'} its limit"
             for n, g in zip(self.program.limits, self.point.limits)
         ]
         return "\n".join(lines)
