@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import articulus as art
 from articulus.cli.commands import app
 from articulus.declared import fields_of
-from articulus.errors import DoubtfulResult, ModelError
+from articulus.errors import DoubtfulResult, InputError, ModelError
 from articulus.motion.trajectory import Apart, Ball, Clear, Facing, Hull, InBox, OnLine, load_plan
 from articulus.motion.trajectory.riccati_plan import FeedbackPlan
 from articulus.simulation.solve.goals import FramePoint
@@ -76,7 +76,12 @@ solve = {scheme = "riccati", intervals = 20}
     back = load_plan(tmp_path / "steps.nc")
     assert isinstance(back, FeedbackPlan)
     assert np.array_equal(back.u, outcome.plan.u)
-    weak = run_task(parse_task(text.replace("1e4}", "1.0}")), tmp_path)
+    beyond = text.replace("1e4}", "1.0}")
+    with pytest.raises(InputError, match="holding still at the goal"):
+        run_task(parse_task(beyond), tmp_path)
+    with pytest.raises(ModelError, match="expected true or false"):
+        parse_task(beyond.replace("intervals", 'hold = "no", intervals'))
+    weak = run_task(parse_task(beyond.replace("intervals", "hold = false, intervals")), tmp_path)
     assert not weak.ok
     assert not (tmp_path / "steps.forces.csv").exists()  # not those of the first task
 

@@ -6,7 +6,6 @@ import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import block_diag, expm
 
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import Finding, InputError
@@ -84,6 +83,8 @@ def reaction_bound(
     M = M[np.ix_(kept, kept)] - M[np.ix_(kept, sliding)] @ np.linalg.solve(
         M[np.ix_(sliding, sliding)], M[np.ix_(sliding, kept)]
     )
+    from scipy.linalg import block_diag  # late: its import would slow down every first run
+
     K = block_diag(*(modes.stiffness for modes in flexible.values()))
     D = block_diag(*(modes.damping for modes in flexible.values()))
     bounds = [
@@ -105,6 +106,8 @@ def _reaction(M: np.ndarray, K: np.ndarray, D: np.ndarray, a: np.ndarray, step: 
         B,
         np.eye(3) / step,
     )
+    from scipy.linalg import expm  # late: its import would slow down every first run
+
     step_by = expm(whole * step)[: 2 * n]
     x, largest = np.zeros(2 * n), np.zeros(3)
     for now, then in itertools.pairwise(a):

@@ -70,6 +70,11 @@ SOLVE = (
     Field("time_limit", "number", unit="s", size="1", meaning="longest time of the solver", above=0),
     Field("restarts", "integer", meaning="more searches, from guesses at random", least=0),
     Field("seed", "integer", meaning="of those guesses", least=0),
+    Field(
+        "hold",
+        "flag",
+        meaning="whether a goal at rest that the motors cannot hold is refused; false searches for one all the same",
+    ),
 )
 """Keys of the table [solve]."""
 COST = tuple(
@@ -321,6 +326,12 @@ class _Reader(Tables):
                         self.report.add("solve.scheme", short_text(given), finding.expected)
                 continue
             field = next(f for f in SOLVE if f.name == key)
+            if field.kind == "flag":
+                if isinstance(given, bool):
+                    made[key] = given
+                else:
+                    self.report.add(f"solve.{key}", short_text(given), "true or false")
+                continue
             whole = field.kind == "integer"
             found = self._numbers([given], "s" if key == "time_limit" else "-", f"solve.{key}")
             least = field.least == 0
