@@ -8,7 +8,7 @@ import pytest
 import articulus as art
 from articulus.design import AtMost, optimize
 from articulus.design.modal import DecayFigure
-from articulus.design.objectives import Aim, AtLeast, Linear, Objective
+from articulus.design.objectives import Aim, AtLeast, Objective, WeightedFigure
 from articulus.errors import InputError, NumericalError
 from articulus.simulation.gradients import Final, Largest, Rms
 
@@ -108,10 +108,10 @@ def test_terms_of_objectives() -> None:
     assert spike.of(2.4)[0] == pytest.approx(-3.0 / (1e-14 + 0.8))
     assert spike.of(2.0)[0] == pytest.approx(-3e14)
     assert square.of(2.4)[0] == pytest.approx(3 * 0.64)
-    for term in (spike, square, Linear("q.a", -0.1)):
+    for term in (spike, square, WeightedFigure("q.a", -0.1)):
         up, down = term.of(2.4 + 1e-6)[0], term.of(2.4 - 1e-6)[0]
         assert term.of(2.4)[1] == pytest.approx((up - down) / 2e-6, rel=1e-6)
-    total, slope = Objective(square, Linear("q.b", -0.1)).total(
+    total, slope = Objective(square, WeightedFigure("q.b", -0.1)).total(
         np.array([2.4, 5.0]), np.array([[1.0, 0.0], [2.0, 3.0]])
     )
     assert total == pytest.approx(3 * 0.64 - 0.5)
@@ -132,7 +132,7 @@ def test_what_is_not_there_is_said() -> None:
         DecayFigure("q.slide", mode=1)
     with pytest.raises(InputError, match="scale above 0"):
         Aim("q.slide", 1.0, scale=0.0)
-    with pytest.raises(InputError, match="at least one Aim or Linear"):
+    with pytest.raises(InputError, match="at least one Aim or WeightedFigure"):
         Objective()
     with pytest.raises(InputError, match="not zero"):
         AtMost("a", "q.slide", 0.0)

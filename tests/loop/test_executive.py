@@ -12,7 +12,7 @@ import pytest
 import articulus as art
 from articulus import components as c
 from articulus.simulation.loop.compiled_law import CompiledLaw
-from articulus.simulation.loop.executive import Executive, Refusal, Task
+from articulus.simulation.loop.executive import Executive, FlightTask, Refusal
 from articulus.study.reader import parse_study
 
 TICK = 0.01
@@ -40,8 +40,8 @@ def test_tasks_run_at_their_rates_in_their_order_and_their_outputs_come_late() -
         return x[0], t
 
     tasks = [
-        Task("slow", slow, 0.04, "t", "x", delay=0.02, offset=0.01),
-        Task("fast", fast, 0.02, ("t", "x"), ("u", "w"), hangs=((0.1, 0.13),)),
+        FlightTask("slow", slow, 0.04, "t", "x", delay=0.02, offset=0.01),
+        FlightTask("fast", fast, 0.02, ("t", "x"), ("u", "w"), hangs=((0.1, 0.13),)),
     ]
     run = flown(Executive(tasks, ["u"], TICK, {"x": -1.0}))
     t = np.round(run.t[:-1], 9)
@@ -68,12 +68,12 @@ def test_a_run_begins_with_new_laws_and_refuses_what_is_no_output() -> None:
             self.n += 1
             return np.nan if self.n == 3 else float(self.n)
 
-    executive = Executive([Task("count", Count, TICK, "t", "u")], ["u"], TICK)
+    executive = Executive([FlightTask("count", Count, TICK, "t", "u")], ["u"], TICK)
     first, second = flown(executive), flown(executive)
     np.testing.assert_array_equal(first["u"][:4, 0], [1, 2, 2, 4])
     np.testing.assert_array_equal(first["u"], second["u"])
     assert executive.refusals == [Refusal(pytest.approx(0.02), "count", "numbers that are not finite")]
-    pair = Executive([Task("pair", lambda t: t, TICK, "t", ("u", "w"))], ["u"], TICK)
+    pair = Executive([FlightTask("pair", lambda t: t, TICK, "t", ("u", "w"))], ["u"], TICK)
     flown(pair)
     assert pair.refusals[0].reason == "1 outputs, not 2"
 
@@ -95,7 +95,7 @@ def test_compiled_c_is_a_task(tmp_path: Path) -> None:
             (rate,) = yield -4.0 * (rate[0] - 0.2) - 0.5 * total
 
     def run(law: object) -> np.ndarray:
-        return flown(Executive([Task("law", law, TICK, "v", "u")], ["u"], TICK), 1.0).v
+        return flown(Executive([FlightTask("law", law, TICK, "v", "u")], ["u"], TICK), 1.0).v
 
     compiled = CompiledLaw(library, 1, 1, 1)
     np.testing.assert_allclose(run(compiled), run(integrating), atol=1e-15)
@@ -111,13 +111,13 @@ def test_compiled_c_is_a_task(tmp_path: Path) -> None:
 
 
 BAD = {
-    "period": (lambda: [Task("a", abs, 0.015, "t", "u")], "period: found 0.015 s; expected a whole number of ticks"),
-    "delay": (lambda: [Task("a", abs, TICK, "t", "u", delay=-1.0)], "delay: found -1 s"),
-    "twice": (lambda: [Task("a", abs, TICK, "t", "u"), Task("b", abs, TICK, "t", "u")], "which task 'a' puts out"),
-    "command": (lambda: [Task("a", abs, TICK, "t", "w")], "'u', which no task puts out"),
-    "input": (lambda: [Task("a", abs, TICK, "uu", "u")], "inputs: found 'uu'.*did you mean 'u'"),
-    "law": (lambda: [Task("a", 3, TICK, "t", "u")], "law: found 3"),
-    "output": (lambda: [Task("a", abs, TICK, "t", "gyro.u")], "names without dots"),
+    "period": (lambda: [FlightTask("a", abs, 0.015, "t", "u")], "period: found 0.015 s; expected a whole number of ticks"),
+    "delay": (lambda: [FlightTask("a", abs, TICK, "t", "u", delay=-1.0)], "delay: found -1 s"),
+    "twice": (lambda: [FlightTask("a", abs, TICK, "t", "u"), FlightTask("b", abs, TICK, "t", "u")], "which task 'a' puts out"),
+    "command": (lambda: [FlightTask("a", abs, TICK, "t", "w")], "'u', which no task puts out"),
+    "input": (lambda: [FlightTask("a", abs, TICK, "uu", "u")], "inputs: found 'uu'.*did you mean 'u'"),
+    "law": (lambda: [FlightTask("a", 3, TICK, "t", "u")], "law: found 3"),
+    "output": (lambda: [FlightTask("a", abs, TICK, "t", "gyro.u")], "names without dots"),
 }  # fmt: skip
 
 
@@ -129,7 +129,7 @@ def test_wrong_tasks_are_told(case: str) -> None:
 
 
 def test_batches_are_refused() -> None:
-    executive = Executive([Task("a", lambda v: v[0], TICK, "v", "u")], ["u"], TICK)
+    executive = Executive([FlightTask("a", lambda v: v[0], TICK, "v", "u")], ["u"], TICK)
     with pytest.raises(art.ArticulusError, match="single runs"):
         art.rollout(hub(), 0.1, q0=np.zeros((3, 1)), controller=executive.controller, step=TICK)
 

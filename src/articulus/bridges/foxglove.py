@@ -269,7 +269,7 @@ class LiveFeed:
             self._mechanism, self._begin = part.mechanism, float(part.t[0])
             self._began, self._start = time.monotonic(), time.time_ns()
         self._end = float(part.t[-1])
-        for k, scene in zip(self._chosen(part.t), itertools.chain([fresh], itertools.repeat(False))):
+        for k, scene in zip(self._choose(part.t), itertools.chain([fresh], itertools.repeat(False))):
             one = slice(k, k + 1)
             signals = {n: dataclasses.replace(s, values=s.values[one]) for n, s in part.signals.items()}
             if self.speed is not None:
@@ -296,7 +296,7 @@ class LiveFeed:
             done.set()
             thread.join(WAIT)
 
-    def _chosen(self, t: np.ndarray) -> Iterator[int]:
+    def _choose(self, t: np.ndarray) -> Iterator[int]:
         """Yield which samples are sent: no more than a listener can see, and the first."""
         spacing = (
             (self.speed or 1.0) / FRAMES

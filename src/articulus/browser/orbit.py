@@ -74,20 +74,20 @@ def export_orbit(
     """
     tracks = tracks_of(what, body)
     known = epoch or next(
-        (each.epoch for each in _named(what).values() if isinstance(each, OrbitRun) and each.epoch), None
+        (each.epoch for each in _names_of(what).values() if isinstance(each, OrbitRun) and each.epoch), None
     )
     write_text(path, orbit_page(tracks, None if known is None else Epoch.of(known), title, planet))
 
 
 def tracks_of(what: Any, body: str = "") -> list[Track]:
     """Return the tracks of flights and runs, each finite and above no ground."""
-    found = [track for name, each in _named(what).items() for track in _tracks(name, each, body)]
+    found = [track for name, each in _names_of(what).items() for track in _tracks(name, each, body)]
     if not found:
         raise InputError("orbit page: found no flights; expected one or more")
     return found[:MOST]
 
 
-def _named(what: Any) -> dict[str, Any]:
+def _names_of(what: Any) -> dict[str, Any]:
     return dict(what) if isinstance(what, Mapping) else {"orbit": what}
 
 

@@ -53,7 +53,7 @@ class Aim:
 
 
 @dataclass(frozen=True)
-class Linear:
+class WeightedFigure:
     """A figure times a weight, which is negative for what shall be large.
 
     Parameters
@@ -72,18 +72,18 @@ class Linear:
 
 @dataclass(frozen=True)
 class Objective:
-    """The sum of `Aim` and `Linear` terms, as an objective of `optimize`.
+    """The sum of `Aim` and `WeightedFigure` terms, as an objective of `optimize`.
 
     Parameters
     ----------
-    terms : Aim or Linear
+    terms : Aim or WeightedFigure
     """
 
-    terms: tuple[Aim | Linear, ...]
+    terms: tuple[Aim | WeightedFigure, ...]
 
-    def __init__(self, *terms: Aim | Linear):
-        if not terms or not all(isinstance(x, Aim | Linear) for x in terms):
-            raise InputError(f"Objective: found {terms!r}; expected at least one Aim or Linear")
+    def __init__(self, *terms: Aim | WeightedFigure):
+        if not terms or not all(isinstance(x, Aim | WeightedFigure) for x in terms):
+            raise InputError(f"Objective: found {terms!r}; expected at least one Aim or WeightedFigure")
         object.__setattr__(self, "terms", terms)
 
     @classmethod
@@ -92,7 +92,7 @@ class Objective:
         return (
             given
             if isinstance(given, Objective)
-            else cls(given if isinstance(given, Aim | Linear) else Linear(given))
+            else cls(given if isinstance(given, Aim | WeightedFigure) else WeightedFigure(given))
         )
 
     def total(self, values: np.ndarray, slopes: np.ndarray) -> tuple[float, np.ndarray]:

@@ -16,7 +16,7 @@ from .build import Source
 from .call import Kernel, PreparedCall
 from .instructions import Instructions, instructions
 from .jit import host, width
-from .pieces import Pieces
+from .pieces import FunctionPieces
 from .pool import threads
 from .program import Ranks
 from .recurrence import NEVER, Passage, Recurrence
@@ -26,10 +26,10 @@ from .team import Team, TeamCall
 
 __all__ = [
     "NEVER",
+    "FunctionPieces",
     "Instructions",
     "Kernel",
     "Passage",
-    "Pieces",
     "PreparedCall",
     "Recurrence",
     "Scan",

@@ -69,7 +69,7 @@ class PiecesProgram:
         """Return the LLVM text of the whole module."""
         parts: list[str] = []
         cases: list[str] = []
-        slots = self._shared
+        slots = self._shared_slots
         top = slots.end
         for k, rows in enumerate(self.rows):
             code, inputs, outputs = self._piece(k, rows, slots)
@@ -90,7 +90,7 @@ class PiecesProgram:
         return text + helpers(target, text)
 
     @cached_property
-    def _shared(self) -> _Slots:
+    def _shared_slots(self) -> _Slots:
         return _Slots(self._code, self.rows, _places(self.function))
 
     def _piece(
@@ -204,7 +204,7 @@ def _places(function: ca.Function) -> tuple[list[np.ndarray], list[np.ndarray], 
     return found[0], found[1], start
 
 
-class Pieces:
+class FunctionPieces:
     """The pieces of a function in native code, on one workspace.
 
     Parameters

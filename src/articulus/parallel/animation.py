@@ -72,9 +72,11 @@ def animate(
     parts += [_box(row, column, top, "#eef3f8", "/>") for row, column in cells]
     whole = len(titles) * cycle_duration
     for k, title in enumerate(titles):
-        parts.append(_text(title, width / 2, 20.0, _shown(k / len(titles), (k + 1) / len(titles), whole), ""))
+        parts.append(
+            _text(title, width / 2, 20.0, _appearance(k / len(titles), (k + 1) / len(titles), whole), "")
+        )
     for each in work:
-        blink = _shown((each.begin - 1) / len(titles), each.end / len(titles), whole)
+        blink = _appearance((each.begin - 1) / len(titles), each.end / len(titles), whole)
         parts.append(_box(each.row, each.column, top, "#fdd49e", f' opacity="0">{blink}</rect>'))
         x, y = MARGIN + SIZE * (each.column + 0.5), top + 6 + SIZE * (each.row + 0.5)
         squeeze = f' textLength="{SIZE - 14}" lengthAdjust="spacingAndGlyphs"' if len(each.text) > 8 else ""
@@ -94,7 +96,7 @@ def _text(text: str, x: float, y: float, blink: str, more: str) -> str:
     return f'<text x="{x:g}" y="{y:g}" font-size="14" opacity="0"{more}>{escape(text)}{blink}</text>'
 
 
-def _shown(begin: float, end: float, whole: float) -> str:
+def _appearance(begin: float, end: float, whole: float) -> str:
     """Return the animation that shows something between two parts of the whole time."""
     marks = [(0.0, 0), (begin, 1), (end, 0)]
     kept = [(t, x) for (t, x), (following, _) in pairwise([*marks, (1.0, 0)]) if following > t]

@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 
 from articulus.errors import InputError, NumericalError
-from articulus.kernel import Instructions, Pieces, PreparedCall, Team, TeamCall, instructions
+from articulus.kernel import FunctionPieces, Instructions, PreparedCall, Team, TeamCall, instructions
 from articulus.kernel.graph import simplified
 from articulus.parallel.counts import FREE
 from articulus.parallel.grains import EACH, operation_graph
@@ -93,7 +93,7 @@ def team_costs(team: Team) -> TeamCosts:
     function = ca.Function("hops", [x], [y])
     code = instructions(function)
     rows = [i for i, op in enumerate(code.op) if op not in FREE]
-    pieces = Pieces(function, [rows[k : k + 2] for k in range(0, len(rows), 2)])
+    pieces = FunctionPieces(function, [rows[k : k + 2] for k in range(0, len(rows), 2)])
     pieces.inputs[0][...] = 0.5
     calls, n = pieces.calls, len(pieces.calls)
     place = [(k % 2, k // 2) for k in range(n)]
@@ -155,13 +155,13 @@ class ThreadedFunction:
         rows = [i for i, op in enumerate(code.op) if op not in FREE]
         limbs: list[int] = []
         if limbs_of is None:
-            labels, graph = _fused(code, rows)
+            labels, graph = _fuse(code, rows)
         else:
             labels, graph, limbs = _limbs(limbs_of, self.function, code, rows)
         tasks: list[list[int]] = [[] for _ in range(len(graph))]
         for row, task in zip(rows, labels):
             tasks[task].append(row)
-        serial = Pieces(self.function, [sorted(rows)])
+        serial = FunctionPieces(self.function, [sorted(rows)])
         alone = team.bind([serial.calls], [])
         self.serial_time = fastest(alone)
         unit = self.serial_time / graph.work if graph.work else 0.0
@@ -180,7 +180,7 @@ class ThreadedFunction:
             self.inputs, self.outputs, self._call = serial.inputs, serial.outputs, alone
         else:
             order = list(itertools.chain.from_iterable(lists))
-            parts = Pieces(self.function, [[r for k in piece for r in tasks[k]] for piece in order])
+            parts = FunctionPieces(self.function, [[r for k in piece for r in tasks[k]] for piece in order])
             found = iter(parts.calls)
             self.inputs, self.outputs = parts.inputs, parts.outputs
             self._call = team.bind([[next(found) for _ in lane] for lane in lists], asked)
@@ -281,7 +281,7 @@ def _limbs(
     return [number[label] for label in labels], graph.merge(labels), limbs
 
 
-def _fused(code: Instructions, rows: list[int]) -> tuple[list[int], TaskGraph]:
+def _fuse(code: Instructions, rows: list[int]) -> tuple[list[int], TaskGraph]:
     """Return the task of each operation, and the graph of the tasks: what could not run at the same time is put together.
 
     Sine and cosine of one argument are one task: they are computed together.

@@ -167,7 +167,7 @@ def edited(text: str, edit: Mapping[str, Any]) -> str:
             _require_new(text, table)
             return add_table(text, table, {_written_key(k): _value(k, str(v)) for k, v in entries.items()})
         case {"op": "remove", "table": str(table)}:
-            return _removed(text, table)
+            return _remove(text, table)
         case {"op": "rename", "kind": str(kind), "old": str(old), "new": str(new)}:
             if new == old:
                 return text
@@ -207,7 +207,7 @@ def _require_new(text: str, table: str) -> None:
         raise ModelError(Finding(f"{kind}.{name}", "a name that is taken", "another name"))
 
 
-def _removed(text: str, table: str) -> str:
+def _remove(text: str, table: str) -> str:
     """Return a text without a part; a body takes the joints that carry it along, and a joint its coupling."""
     kind, _, name = table.partition(".")
     data = tomllib.loads(text)

@@ -30,10 +30,10 @@ class BuildServer(ViewerServer):
         self.built = session
         super().__init__(session, access, Source(paths=() if session.path is None else (session.path,)))
 
-    def _found(self, message: dict[str, Any]) -> dict[str, Any]:
+    def _find_file(self, message: dict[str, Any]) -> dict[str, Any]:
         return self.built.answer(message)
 
-    async def _answered(self, message: dict[str, Any]) -> None:
+    async def _respond(self, message: dict[str, Any]) -> None:
         if message.get("do") in CHANGES:
             await self._tell("changed", number=self.built.document.number)
 

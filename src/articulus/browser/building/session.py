@@ -114,7 +114,8 @@ class BuildSession:
                 document.replace(text.replace("\r\n", "\n"), TYPED)
             case {"do": "open", "name": str(name), "text": str(text)} if len(text) <= LONGEST_TEXT:
                 document.replace(
-                    self._dropped(name, text).replace("\r\n", "\n"), f"opening {PurePath(name).name[:60]}"
+                    self._read_dropped(name, text).replace("\r\n", "\n"),
+                    f"opening {PurePath(name).name[:60]}",
                 )
             case {"do": "reload"} if (held := self._on_disk()) is not None:
                 self._take(held)
@@ -168,7 +169,7 @@ class BuildSession:
         self.document.saved = self.document.text
         self.document.number += 1
 
-    def _dropped(self, name: str, text: str) -> str:
+    def _read_dropped(self, name: str, text: str) -> str:
         """Return the TOML text of a dropped file; one of another format is converted, without the meshes beside it."""
         suffix = PurePath(name).suffix.lower()
         if suffix == ".toml":
@@ -251,7 +252,10 @@ def _parts(text: str, data: dict[str, Any]) -> dict[str, Any]:
 
     def keys(path: str, table: dict[str, Any]) -> dict[str, Any]:
         return {
-            k: {"value": plain(held), "text": _written(text, found.values, f"{path}.{k}" if path else k)}
+            k: {
+                "value": plain(held),
+                "text": _text_as_written(text, found.values, f"{path}.{k}" if path else k),
+            }
             for k, held in table.items()
         }
 
@@ -271,7 +275,7 @@ def _parts(text: str, data: dict[str, Any]) -> dict[str, Any]:
     return out
 
 
-def _written(text: str, values: Mapping[str, tuple[int, int]], path: str) -> str:
+def _text_as_written(text: str, values: Mapping[str, tuple[int, int]], path: str) -> str:
     """Return how a value is written; empty where it is spread over several lines of the table."""
     span = values.get(path)
     return text[span[0] : span[1]] if span is not None else ""

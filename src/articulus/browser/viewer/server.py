@@ -104,9 +104,9 @@ class ViewerServer:
         with contextlib.suppress(ConnectionClosed):
             await socket.send(answer)
         if good:
-            await self._answered(message)
+            await self._respond(message)
 
-    async def _answered(self, message: dict[str, Any]) -> None:
+    async def _respond(self, message: dict[str, Any]) -> None:
         """Tell all pages what an answer has changed."""
         if message.get("do") == "open":
             await self._tell("renewed", fresh=True)
@@ -153,7 +153,7 @@ class ViewerServer:
     def _answer(self, message: dict[str, Any], number: int) -> tuple[str, bool]:
         """Return the answer to a message, and whether there is one; a page that waits for one gets it, whatever happens."""
         try:
-            found = self._found(message)
+            found = self._find_file(message)
             return text("answer", **found, id=number), "error" not in found
         except MessageError as error:
             return text("answer", error=str(error), id=number), False
@@ -161,7 +161,7 @@ class ViewerServer:
             log.exception("no answer to '%.40s'", message.get("do"))
             return text("answer", error=f"{type(error).__name__}: {error}", id=number), False
 
-    def _found(self, message: dict[str, Any]) -> dict[str, Any]:
+    def _find_file(self, message: dict[str, Any]) -> dict[str, Any]:
         return self._open(message) if message.get("do") == "open" else self.session.answer(message)
 
     def _open(self, message: dict[str, Any]) -> dict[str, Any]:

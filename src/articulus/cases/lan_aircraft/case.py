@@ -9,7 +9,7 @@ import numpy as np
 import articulus as art
 from articulus.design import AtMost, CoDesign, Optimum
 from articulus.design.modal import DecayFigure
-from articulus.design.objectives import Aim, AtLeast, Linear, Objective
+from articulus.design.objectives import Aim, AtLeast, Objective, WeightedFigure
 from articulus.errors import DoubtfulResult
 from articulus.model.library import fighter as model
 from articulus.model.mechanism import Parameter
@@ -38,23 +38,23 @@ def table(times: Any, values: Any) -> Table:
     return Table(times, values)
 
 
-def trimmed(mach: float, feet: int) -> tuple[Any, model.Trim]:
+def find_trim(mach: float, feet: int) -> tuple[Any, model.LevelFlight]:
     """Return the air and level flight at a Mach number and height."""
     height = feet * FEET
     air = model.fighter_aerodynamics(altitude=height)
     return air, model.trim(air, mach * SOUND[feet], float(standard_density(height)))
 
 
-def flight(air: Any, level: model.Trim, *parts: Any) -> art.Loop:
+def flight(air: Any, level: model.LevelFlight, *parts: Any) -> art.Loop:
     """Return the aircraft with its sensors and constant thrust, and further parts."""
     thrust = FrameWrench("aircraft", (0, 0, 0, level.thrust, 0, 0), follows=True, name="thrust")
     sensors = AirData("aircraft", name="air_data"), RateGyro("aircraft", name="gyro")
     return art.Loop(art.load("fighter"), None, [*sensors, *parts, air, thrust])
 
 
-def damped() -> tuple[art.Loop, model.Trim]:
+def design_damper() -> tuple[art.Loop, model.LevelFlight]:
     """Return the flight of example 1: Mach 0.3, 10,000 ft, all surfaces kicked; elevator and pitch rate limited as printed."""
-    air, level = trimmed(0.3, 10000)
+    air, level = find_trim(0.3, 10000)
     _, aileron, rudder = model.fighter_surfaces()
     kicks = [
         PrescribedCommand(name, table([0, 0.01, 0.2, 0.21], [0, d * DEG, d * DEG, 0]), name=f"{name}_kick")
@@ -73,7 +73,7 @@ def damped() -> tuple[art.Loop, model.Trim]:
 
 def damper_design(printed: bool) -> tuple[Optimum, art.Run]:
     """Return the gain for the specified damping ratio, and its run."""
-    loop, level = damped()
+    loop, level = design_damper()
     damping, frequency = (DecayFigure("air_data.alpha", kind, **SHORT) for kind in ("damping", "frequency"))
     problem = CoDesign(
         loop, {"K_q": (0.1, 0.9)}, Objective(Aim(damping, SPECIFIED, printed=printed)), (AtLeast("frequency", frequency, 1.5),), 8.0,
@@ -83,9 +83,11 @@ def damper_design(printed: bool) -> tuple[Optimum, art.Run]:
     return found, loop.simulate(8.0, level.q0, level.v0, params=found.values, step=0.01, sample=0.01)
 
 
-def maneuver(roll: float = -10.0, begin: float = 22.0, limited: bool = True) -> tuple[art.Loop, model.Trim]:
+def maneuver(
+    roll: float = -10.0, begin: float = 22.0, limited: bool = True
+) -> tuple[art.Loop, model.LevelFlight]:
     """Return the flight of example 3: Mach 0.5, 30,000 ft, full stabilator after 1 s, roll control for 12 s."""
-    air, level = trimmed(0.5, 30000)
+    air, level = find_trim(0.5, 30000)
     pull = PrescribedCommand("elevator", table([0, 1, 1.01], [level.elevator, level.elevator, -25 * DEG]))
     times = [0, begin, begin + 0.01, begin + 12, begin + 12.01]
     side = PrescribedCommand("aileron", table(times, [0, 0, roll * DEG, roll * DEG, 0]))
@@ -114,7 +116,7 @@ def limiter_design() -> Optimum:
     """Return the limiter and yaw damper with the largest mean angle of attack, little sideslip and yaw, at most 26 deg in the maneuver."""
     loop, level = maneuver()
     objective = Objective(
-        Linear(Mean(lambda s: s["air_data.alpha"][0] / DEG), -1.0),
+        WeightedFigure(Mean(lambda s: s["air_data.alpha"][0] / DEG), -1.0),
         Aim(size("air_data.beta"), 0.0, scale=10.0),
         Aim(size("gyro.rate", 2), 0.0, scale=10.0),
     )
@@ -123,7 +125,9 @@ def limiter_design() -> Optimum:
     return problem.minimize()
 
 
-def fly(flight: tuple[art.Loop, model.Trim], t_end: float, params: Any = None) -> dict[str, np.ndarray]:
+def fly(
+    flight: tuple[art.Loop, model.LevelFlight], t_end: float, params: Any = None
+) -> dict[str, np.ndarray]:
     """Return angle of attack, sideslip [deg] and rates [deg/s] every 50 ms."""
     loop, level = flight
     run = loop.simulate(t_end, level.q0, level.v0, params=params, **STEP)
@@ -140,7 +144,7 @@ def compute() -> dict:
 
 
 def _level() -> dict:
-    level = trimmed(0.5, 30000)[1]
+    level = find_trim(0.5, 30000)[1]
     return {
         "trim at Mach 0.5, 30,000 ft: angle of attack, elevator [deg] and thrust [kN]": [
             level.alpha / DEG,
@@ -153,7 +157,7 @@ def _level() -> dict:
 def _damper() -> dict:
     best, run = damper_design(printed=False)
     spike, _ = damper_design(printed=True)
-    loop, level = damped()
+    loop, level = design_damper()
     existing = loop.gradient(
         DecayFigure("air_data.alpha", **SHORT), 8.0, level.q0, level.v0, params={"K_q": 0.2}, **STEP
     ).value  # fmt: skip

@@ -36,7 +36,7 @@ def rod(m: art.Mechanism, name: str, mass: float, length: float) -> None:
     m.body(name, mass, (0.0 if name == "middle" else length / 2, 0, 0), (1e-3 * J, J, J))
 
 
-def turned() -> Plan:
+def turn_links() -> Plan:
     """Return the plan of a turn of three links."""
     shapes = [(0.0, 0.0), (1.2, 0.0), (1.2, 1.2), (0.0, 1.2), (0.0, 0.0)]
     guess = [[0.0, 0.0, TURN * k / 4, *shape] for k, shape in enumerate(shapes)]
@@ -75,7 +75,7 @@ def hexagon() -> tuple[Run, np.ndarray]:
 
 
 def compute() -> dict:
-    forces = turned().run(track=False)
+    forces = turn_links().run(track=False)
     folded, gap = hexagon()
     q = folded.q[-1]
     return {

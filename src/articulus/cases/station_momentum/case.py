@@ -29,7 +29,7 @@ END, STEP = 28000.0, 0.4
 
 
 def compute() -> dict:
-    return {**proved(attitude(MODES)), **managed()}
+    return {**prove_separation(attitude(MODES)), **fly_managed()}
 
 
 def attitude(modes: int) -> Proof:
@@ -45,7 +45,7 @@ def attitude(modes: int) -> Proof:
     return control.check(station, law)
 
 
-def proved(proof: Proof) -> dict:
+def prove_separation(proof: Proof) -> dict:
     slow = proof.closed.poles[np.abs(proof.closed.poles) < 3 * BANDWIDTH]
     before, after = np.array([mode.damping for mode in proof.modes]).T
     return {
@@ -70,7 +70,7 @@ def inertia_of(station: art.Mechanism) -> tuple[np.ndarray, np.ndarray]:
     return M[:3, :3] - first @ first.T / mass, center
 
 
-def managed() -> dict:
+def fly_managed() -> dict:
     """Return how the station flies in the end, its lowest modes free, under a steady torque and a wrong attitude at the start."""
     station = art.load("hub_with_appendages", modes=FEW).frame("rack", "hub", RACK)
     J, center = inertia_of(station)

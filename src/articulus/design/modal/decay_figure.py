@@ -81,7 +81,7 @@ class DecayFigure(Figure):
         place = self._place(x)
         bent, J = _curvature(shape, x), shape.residuals(x)[1]
         by = np.zeros_like(y)
-        by[inside] = J @ _solved(bent, np.eye(len(x))[place]) / spread
+        by[inside] = J @ _solve(bent, np.eye(len(x))[place]) / spread
         found = float(x[place])
         return (1 / found, -by / found**2) if self.kind == "time_constant" else (found, by)
 
@@ -117,11 +117,11 @@ class DecayFigure(Figure):
         x = end.x
         for _ in range(POLISH):
             r, J = shape.residuals(x)
-            x = x - _solved(_curvature(shape, x), J.T @ r)
+            x = x - _solve(_curvature(shape, x), J.T @ r)
         return shape, float(spread[0]), x
 
 
-def _solved(bent: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _solve(bent: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return the solution of a symmetric system; NumericalError where a parameter has no effect."""
     size = np.sqrt(np.abs(np.diag(bent))) + 1e-300
     with one_thread():

@@ -89,7 +89,7 @@ def fighter_surfaces(elevator: float = 0.0) -> list[ControlSurface]:
 
 
 @dataclass(frozen=True)
-class Trim:
+class LevelFlight:
     """Straight level flight: angle of attack and elevator [rad], thrust along the body's x axis [N], initial state."""
 
     alpha: float
@@ -101,7 +101,7 @@ class Trim:
 
 def trim(
     air: TableAerodynamics, speed: float, density: float, center: float = 0.35, guess: float = 0.1
-) -> Trim:
+) -> LevelFlight:
     """Return how `fighter` flies level along the ground's x axis: forces forward and down and the pitching moment about the center of mass vanish.
 
     Parameters
@@ -143,4 +143,4 @@ def trim(
         )
     q0 = np.array([0.0, np.cos(alpha / 2), 0.0, np.sin(alpha / 2), 0.0, 0.0, 0.0])
     v0 = np.array([0.0, 0.0, 0.0, speed * np.cos(alpha), 0.0, speed * np.sin(alpha)])
-    return Trim(alpha, elevator, thrust * MASS * GRAVITY, q0, v0)
+    return LevelFlight(alpha, elevator, thrust * MASS * GRAVITY, q0, v0)

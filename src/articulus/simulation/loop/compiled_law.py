@@ -11,7 +11,7 @@ from articulus.errors import Finding, InputError
 
 
 class CompiledLaw:
-    """A function of a shared library, `void step(const double *in, double *out, double *state)`, as a law of a `Task` or a `PythonController`.
+    """A function of a shared library, `void step(const double *in, double *out, double *state)`, as a law of a `FlightTask` or a `PythonController`.
 
     The library runs in this process with all its rights: name only what you trust. No file that is read can name one.
 

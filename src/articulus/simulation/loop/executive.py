@@ -14,7 +14,7 @@ from articulus.simulation.loop.steps import steps_in
 
 
 @dataclass(frozen=True)
-class Task:
+class FlightTask:
     """A law that runs at its rate.
 
     Parameters
@@ -75,7 +75,7 @@ class Executive:
 
     Parameters
     ----------
-    tasks : sequence of Task
+    tasks : sequence of FlightTask
     commands : names
         Variables that leave as commands, in the order of the actuators of the run.
     tick : number [s]
@@ -86,7 +86,7 @@ class Executive:
 
     def __init__(
         self,
-        tasks: Sequence[Task],
+        tasks: Sequence[FlightTask],
         commands: Sequence[str],
         tick: float,
         initial: dict[str, Any] | None = None,
@@ -149,7 +149,7 @@ class Executive:
         self._held = {
             name: self.initial.get(name, np.zeros(1)) for task in self.tasks for name in task.outputs
         }
-        self._coming: list[tuple[int, Task, list[np.ndarray]]] = []
+        self._coming: list[tuple[int, FlightTask, list[np.ndarray]]] = []
 
     def seed(self, number: int) -> None:
         """Begin the laws of a run, with its seed."""
@@ -176,7 +176,7 @@ class Executive:
             self._arrive(k)
         return np.concatenate([self._held[name] for name in self.commands])
 
-    def _hangs(self, task: Task, k: int) -> bool:
+    def _hangs(self, task: FlightTask, k: int) -> bool:
         t = (k + 1e-6) * self.tick
         return any(start <= t < end for start, end in task.hangs)
 
@@ -186,7 +186,7 @@ class Executive:
             self._held |= dict(zip(task.outputs, out))
         self._coming = [each for each in self._coming if each[0] > k]
 
-    def _outputs(self, task: Task, out: Any, k: int) -> list[np.ndarray]:
+    def _outputs(self, task: FlightTask, out: Any, k: int) -> list[np.ndarray]:
         """Return the outputs of a task, none of them where they are refused."""
         values = [out] if len(task.outputs) == 1 else list(out) if np.iterable(out) else [out]
         try:
@@ -204,5 +204,5 @@ class Executive:
         return found
 
 
-def _wrong(task: Task, field: str, found: str, expected: str, hint: str = "") -> InputError:
+def _wrong(task: FlightTask, field: str, found: str, expected: str, hint: str = "") -> InputError:
     return InputError(Finding(f"Task '{task.name}', {field}", found, expected, hint, field=field))

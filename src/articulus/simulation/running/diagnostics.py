@@ -447,7 +447,7 @@ def _cause(runner: Runner, evidence: _Evidence, i: int) -> str:
     singular = _singular(runner, evidence, i)
     if singular is not None:
         return f"the loops pass close to a singular position at t = {singular:.4g} s"
-    sampled = _sampled(runner, evidence, i)
+    sampled = _sampling_fault(runner, evidence, i)
     if sampled is not None:
         return sampled
     kind = find_method(runner.method).kind
@@ -478,7 +478,7 @@ def _cause(runner: Runner, evidence: _Evidence, i: int) -> str:
     return where + resolved if _burst(arises) else remedy
 
 
-def _sampled(runner: Runner, evidence: _Evidence, i: int) -> str | None:
+def _sampling_fault(runner: Runner, evidence: _Evidence, i: int) -> str | None:
     """Return whether sampled components make the loop of run i unstable, and what to do."""
     row = int(evidence.rows[i])
     duration = float(evidence.t[-1] - evidence.t[0])

@@ -142,11 +142,11 @@ def set_numbers(text: str, table: str, name: str, numbers: Sequence[float]) -> s
         return set_value(text, table, name, written)
     for i in reversed(range(len(held))):
         start, end = found.values[f"{path}[{i}]"]
-        text = text[:start] + _moved(path, held[i], numbers[i], text[start:end]) + text[end:]
+        text = text[:start] + _write_moved(path, held[i], numbers[i], text[start:end]) + text[end:]
     return text
 
 
-def _moved(path: str, held: Any, value: float, written: str) -> str:
+def _write_moved(path: str, held: Any, value: float, written: str) -> str:
     """Return how a number is written that was written in some way before."""
     if isinstance(held, dict):
         now = ", ".join(f"{k} '{x}'" for k, x in held.items())

@@ -28,7 +28,7 @@ from articulus.simulation.loop.contact.crowd import (
 )
 from articulus.simulation.loop.contact.patch import SHEAR, held_states
 from articulus.simulation.loop.contact.place import moving_frame, placed
-from articulus.simulation.loop.contact.polyhedra import Placed, polyhedron
+from articulus.simulation.loop.contact.polyhedra import PlacedSolid, polyhedron
 from articulus.simulation.loop.contact.shapes import (
     Box,
     ConvexHull,
@@ -222,9 +222,9 @@ class Contacts(Disturbance):
 
     def _polyhedra(
         self, s: Scope, pairs: list[tuple[int, int]], frames: list[int], starts: list[int]
-    ) -> tuple[dict[int, Placed], list[SX]]:
+    ) -> tuple[dict[int, PlacedSolid], list[SX]]:
         """Return where the corners and faces of what touches by them are, and these numbers, which follow those of all shapes."""
-        at, placed, columns = starts[-1], dict[int, Placed](), list[Any]()
+        at, placed, columns = starts[-1], dict[int, PlacedSolid](), list[Any]()
         for k in sorted({k for pair in pairs for k in pair}):
             solid = polyhedron(self.shapes[k])
             if solid is None:
@@ -235,7 +235,7 @@ class Contacts(Disturbance):
                     "a hull with a volume where it touches solids",
                 )
             columns.append(ca.vertcat(*solid.column(s.number, s.number(self.shapes[k].bound))))  # type: ignore[attr-defined]
-            placed[k] = Placed(solid, frames[k], starts[k], at)
+            placed[k] = PlacedSolid(solid, frames[k], starts[k], at)
             at += columns[-1].numel()
         return placed, columns
 

@@ -237,7 +237,7 @@ def _results(
 def faceted(
     holds: bool,
     rolls: bool,
-    placed: Sequence[tuple[polyhedra.Placed, polyhedra.Placed]],
+    placed: Sequence[tuple[polyhedra.PlacedSolid, polyhedra.PlacedSolid]],
     shapes: Sequence[tuple[int, int]],
     given: Sequence[SX],
     total: int,
@@ -279,12 +279,14 @@ def faceted(
     outputs = [6 * total, ACCOUNT, nz * count, 3 * count, 3 * count]
     inputs = [x.numel() for x in columns]
     return list(
-        sweep.function(*_faceted(holds, rolls), inputs, reads, outputs, adds).call(columns, False, True)
+        sweep.function(*_facet_functions(holds, rolls), inputs, reads, outputs, adds).call(
+            columns, False, True
+        )
     )
 
 
 @functools.lru_cache(maxsize=8)
-def _faceted(holds: bool, rolls: bool) -> tuple[ca.Function, ca.Function]:
+def _facet_functions(holds: bool, rolls: bool) -> tuple[ca.Function, ca.Function]:
     """Return guard and body of what follows from the sums of the touches of a pair."""
     on, a, b, bound = SX.sym("on"), SX.sym("a", STATE), SX.sym("b", STATE), SX.sym("bound")
     law, sums = SX.sym("law", LAW), SX.sym("sums", sum(polyhedra.SUMS))

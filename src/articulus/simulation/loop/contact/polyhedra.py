@@ -192,7 +192,7 @@ def _prism(radius: Number, height: Number) -> Polyhedron:
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedSolid:
     """Where the numbers of a polyhedron are in the column of sizes, and the frame of its movement."""
 
     solid: Polyhedron
@@ -207,13 +207,13 @@ class Placed:
 
 
 def touch_sums(
-    pairs: Sequence[tuple[Placed, Placed]], slides: bool, moving: SX, sizes: SX, law: SX, near: SX
+    pairs: Sequence[tuple[PlacedSolid, PlacedSolid]], slides: bool, moving: SX, sizes: SX, law: SX, near: SX
 ) -> SX:
     """Return the sums of all touches, pair by pair, see `SUMS`; places are from the origin of the first shape.
 
     Parameters
     ----------
-    pairs : sequence of two `Placed` each
+    pairs : sequence of two `PlacedSolid` each
     slides : bool
         Whether friction has no states.
     moving, sizes, law : SX
@@ -238,7 +238,7 @@ def touch_sums(
 class _Items:
     """Corners and edges of one solid of each pair, in the faces of the other."""
 
-    def __init__(self, pairs: Sequence[tuple[Placed, Placed]], chosen: Sequence[int], sign: int):
+    def __init__(self, pairs: Sequence[tuple[PlacedSolid, PlacedSolid]], chosen: Sequence[int], sign: int):
         self.pairs, self.sign = pairs, sign
         self.corners, self.edges = list[tuple[int, tuple[int, ...]]](), list[tuple[int, tuple[int, ...]]]()
         for k in chosen:

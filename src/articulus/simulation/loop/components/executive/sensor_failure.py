@@ -85,7 +85,7 @@ class SensorFailure(Sensor):
     def measure(self, s: Scope) -> dict[str, SX]:
         signals = self.sensor.measure(s)
         y = ca.vertcat(*signals.values())
-        y = ca.if_else(during(s, self), self._failed(s, y), y)
+        y = ca.if_else(during(s, self), self._fail(s, y), y)
         found, at = {}, 0
         for name, value in signals.items():
             found[name] = y[at : at + value.numel()]
@@ -94,7 +94,7 @@ class SensorFailure(Sensor):
             s.remember("kept", y)
         return found
 
-    def _failed(self, s: Scope, y: SX) -> SX:
+    def _fail(self, s: Scope, y: SX) -> SX:
         if self.kind == "stuck":
             return recall(s, "kept", y)
         value = column(s, self, "value", y.numel())
